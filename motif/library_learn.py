@@ -21,6 +21,7 @@ from motif.learning.fit_settings import FitSettings
 from motif.learning.recalibration import Calibration, weights_behind
 from motif.learning.recalibration import calibrate as calibration_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
+from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, as_player, evaluator_of
 from motif.runtime.errors import DatasetError, MotifError, SettingError, changed, settings_of, shown
 from motif.runtime.files import check_target
@@ -98,6 +99,7 @@ def sample(
     own, name = _named(base.player if player is None else player)
     labeller, label_name = _named(base.label if settings and label == "rollout" else label)
     said = changed(base, {**changes, "player": name, "label": label_name})
+    said.check_effects()
     paths = [recorded] if isinstance(recorded, Path | str) else list(recorded)
     games = read_games(map(Path, paths)) if paths else []
     return make_samples(said, out, recorded=games, resume=resume, jobs=jobs, player=own, labeller=labeller)
@@ -277,6 +279,10 @@ def fit(
         check_target(Path(out), *WRITTEN_SUFFIXES)
     with _folders(data) as folders:
         chosen = settings_of(FitSettings, settings, changes)
+        chosen.check()
+        chosen.check_effects()
+        if out is not None:
+            check_found(chosen.parameters, Path(out).parent)
         fitted = fit_dataset(
             folders,
             chosen,

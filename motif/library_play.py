@@ -167,7 +167,9 @@ def benchmark(
     lines = list(shipped_lines()) if files is None else []
     if files is None and not lines:
         raise SettingError("files: missing benchmark files or datasets; this installation has none", "files")
-    paths = [files] if isinstance(files, str | Path | Dataset) else list(files or ())
+    given = [files] if isinstance(files, str | Path | Dataset) else list(files or ())
+    # A decision must not count twice.
+    paths = list({one if isinstance(one, Dataset) else str(one): one for one in given}.values())
     folders = [path for path in paths if isinstance(path, Dataset) or Path(path).is_dir()]
     if folders and len(folders) < len(paths):
         raise SettingError("files: datasets and benchmark files cannot be measured together", "files")

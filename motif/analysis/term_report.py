@@ -32,13 +32,14 @@ from motif.fitting.problem import Link
 from motif.fitting.significance import HeadTerms, read_terms, term_names, term_statistics, weight_vector
 from motif.fitting.terms import Terms
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import rows_of_head, settings_of, term_errors
+from motif.learning.heads import fitted_datasets, has_hidden_units, rows_of_head, settings_of, term_errors
 from motif.learning.rows import class_rows
 from motif.parameters import Parameter
 from motif.parameters.named_sets import features
 from motif.players import Player
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from motif.runtime.parallel import one_thread
+from motif.sampling.dataset import dataset_fingerprint
 
 YES_OR_NO = "yes or no"
 WORDS = 20
@@ -278,12 +279,24 @@ def table_terms(path: Path, weights: WeightFile, class_name: str, head: str) -> 
 def dataset_terms(folder: Path, weights: WeightFile, class_name: str, head: str) -> tuple[HeadTerms, int]:
     """Return the statistics of a head with standard errors, from a dataset it was fitted to.
 
-    Also return the number of training positions of the class.
+    Also return the number of training positions of the class.  There are no standard errors, and all
+    positions count, where `no_errors` has a reason.
     """
+    if no_errors(folder, weights, class_name, head):
+        return board_terms(dataset_boards(folder, class_name), weights, class_name, head)
     settings = settings_of(weights)
     with class_rows([folder], weights.parameters, settings.validation, settings.seed) as rows:
         terms = term_errors(rows, weights, settings, class_name, head)
         return terms, rows[class_name].training
+
+
+def no_errors(folder: Path, weights: WeightFile, class_name: str, head: str) -> str:
+    """Return why the weights of a head have no standard errors from a dataset; empty if they have."""
+    if has_hidden_units(weights, class_name, head):
+        return "weights fitted together with hidden units have none"
+    if dataset_fingerprint(folder) not in fitted_datasets(weights):
+        return f"{weights.name} has no record of a fit to {folder}"
+    return ""
 
 
 def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) -> tuple[HeadTerms, int]:
@@ -297,8 +310,7 @@ def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) 
     rows = features(weights.parameters, own)
     link = Link(*bounds(head))
     statistics = term_statistics(terms, vector, link, rows)
-    layer = weights.hidden_of(class_name)
-    if layer is not None and layer.added_to(head) is not None:
+    if has_hidden_units(weights, class_name, head):
         # The slope of the link depends on all contributions to the raw sum.
         with one_thread():
             slope = float(link.slope(judgement(weights, head, own).raw).mean())

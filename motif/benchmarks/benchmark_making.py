@@ -33,7 +33,7 @@ from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings, check_count
 from motif.rollouts.tally import Values
 from motif.rollouts.trials import results_of_trials
-from motif.runtime.errors import BenchmarkError, FileError, SettingError, check_seed, shown
+from motif.runtime.errors import BenchmarkError, FileError, SettingError, check_seed, check_types, shown
 from motif.runtime.files import json_of, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
@@ -77,6 +77,7 @@ class MakeSettings:
 
     def check(self) -> None:
         """Raise `SettingError` for an invalid value, `PlayerError` for an unknown player."""
+        check_types(self, SettingError)
         for name, low in (("decisions", 1), ("plays", 2), ("most", _PLAIN_PORTION)):
             check_count(name, getattr(self, name), low)
         kinds = ANY_CLASS, *CLASS_NAMES

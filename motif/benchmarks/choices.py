@@ -21,6 +21,7 @@ from motif.benchmarks.losses import (
     LossDistribution,
     Losses,
     PairedRate,
+    Rows,
     by_group,
     joined,
     loss_distribution,
@@ -76,7 +77,7 @@ def player_choices(
     listed = np.zeros(len(benchmark), np.bool_)
     listed[decision[same]] = True
     classes = classify_many(pack_many(benchmark.boards))
-    return Choices(benchmark.path, losses, listed, classes, benchmark, after)
+    return Choices(benchmark.path, losses, listed, classes, np.arange(len(benchmark)), benchmark, after)
 
 
 def _in_parts(
@@ -109,6 +110,8 @@ class RecordedDecisions:
     """(m,): position classes after the plays, as in `motif.parameters.position_class`."""
     starts: npt.NDArray[np.intp]
     """(n,): first play of each decision."""
+    games: npt.NDArray[np.int64]
+    """(n,): game of each decision."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -120,7 +123,7 @@ class RecordedDecisions:
         """
         best, choice = first_best(self.gains, self.starts), first_best(values, self.starts)
         lost = self.gains[best] - self.gains[choice]
-        return Losses(self.path, lost, np.ones(len(self), np.bool_), self.classes[best])
+        return Losses(self.path, lost, np.ones(len(self), np.bool_), self.classes[best], self.games)
 
 
 def recorded_decisions(
@@ -128,18 +131,19 @@ def recorded_decisions(
     decisions: npt.NDArray[np.int64],
     equities: npt.NDArray[np.floating],
     classes: npt.NDArray[np.int8],
+    games: npt.NDArray[np.integer],
 ) -> RecordedDecisions:
     """Return the decisions with at least two plays, by ascending id.
 
     Parameters are arrays (positions,): the id of the decision, the label in points for the player on roll
-    (the mover's opponent), and the class.
+    (the mover's opponent), the class, and the game.
     """
     order = np.argsort(decisions, kind="stable")
     _, plays = np.unique(decisions, return_counts=True)
     rows = order[np.repeat(plays > 1, plays)]
     starts = np.cumsum(plays[plays > 1]) - plays[plays > 1]
     gains = switched_equities(equities[rows].astype(np.float64))
-    return RecordedDecisions(path, rows, gains, classes[rows], starts)
+    return RecordedDecisions(path, rows, gains, classes[rows], starts, games[rows[starts]].astype(np.int64))
 
 
 _POSITIONS_AT_ONCE = 2048
@@ -164,6 +168,10 @@ class LabelledPositions(Protocol):
     def position_class(self) -> npt.NDArray[np.int8]:
         """(n,): position classes, as in `motif.parameters.position_class`."""
 
+    @property
+    def game(self) -> npt.NDArray[np.integer]:
+        """(n,): numbers of the games."""
+
 
 @dataclass(frozen=True)
 class DatasetDecisions(RecordedDecisions):
@@ -178,7 +186,8 @@ def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetD
 
     Raises `BenchmarkError` if no decision has two recorded plays, or for a label that is not finite.
     """
-    columns = ((part.boards, part.decision, part.equity, part.position_class) for part in parts)
+    names = ("boards", "decision", "equity", "position_class", "game")
+    columns = ([getattr(part, name) for name in names] for part in parts)
     boards, *rest = (np.concatenate(column) for column in zip(*columns, strict=True))
     recorded = recorded_decisions(path, *rest)
     if not len(recorded):
@@ -218,7 +227,10 @@ class ErrorRate:
     er: float
     """Millipoints per decision."""
     se: float
-    """Standard error of `er`; NaN for a single decision."""
+    """Standard error of `er`, clustered by game; NaN for a single game.
+
+    In a benchmark file, each decision counts as a game of its own.
+    """
     decisions: int
     unlisted: int
     """Choices that the file does not list; each counts as the worst listed play."""
@@ -244,7 +256,7 @@ def error_rate(
 ) -> ErrorRate:
     """Measure a player's error rate on a benchmark file; raises `SettingError` for an invalid seed."""
     choices = player_choices(player, benchmark, seed=seed, jobs=jobs)
-    return _rate(choices.losses, choices.listed)
+    return _rate(choices)
 
 
 def error_rates(
@@ -260,13 +272,14 @@ def error_rates(
 def summary(choices: Sequence[Losses]) -> ErrorRates:
     """Return the error rates of a player on several files; raises `BenchmarkError` if there is none."""
     every = joined(choices)
-    rates = by_group(choices, lambda rows: _rate(every.losses[rows], every.listed[rows]))
+    rates = by_group(choices, lambda rows: _rate(every, rows))
     distribution = loss_distribution(every.losses, every.listed)
     return ErrorRates(rates.files, rates.classes, rates.overall, distribution)
 
 
-def _rate(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> ErrorRate:
-    return ErrorRate(*mean_and_error(losses), len(losses), int(len(losses) - listed.sum()))
+def _rate(every: Losses, rows: Rows = slice(None)) -> ErrorRate:
+    losses, listed = every.losses[rows], every.listed[rows]
+    return ErrorRate(*mean_and_error(losses, every.games[rows]), len(losses), int(len(losses) - listed.sum()))
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import pairwise
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.parameters.position_class import CLASS_NAMES
+from motif.rollouts.tally import error_over_groups
 from motif.runtime.errors import BenchmarkError
 
 MILLIPOINTS = 1000
@@ -34,13 +35,17 @@ class Losses:
     """(n,): whether the file lists the play."""
     classes: npt.NDArray[np.int8]
     """(n,): position classes, as in `motif.parameters.position_class`."""
+    games: npt.NDArray[np.int64]
+    """(n,): number of each decision's game, from 0; standard errors are clustered by game."""
 
 
 def joined(parts: Sequence[Losses]) -> Losses:
-    """Concatenate `parts`; raise `BenchmarkError` if there are none."""
+    """Concatenate `parts`, with distinct games; raise `BenchmarkError` if there are none."""
     if not parts:
         raise BenchmarkError("at least one benchmark file is needed")
-    columns = ([getattr(one, name) for one in parts] for name in ("losses", "listed", "classes"))
+    firsts = accumulate((int(one.games.max()) + 1 for one in parts), initial=0)
+    parts = [replace(one, games=one.games + first) for one, first in zip(parts, firsts, strict=False)]
+    columns = ([getattr(one, name) for one in parts] for name in ("losses", "listed", "classes", "games"))
     return Losses("all", *map(np.concatenate, columns))
 
 
@@ -74,11 +79,9 @@ def rows_of_classes(classes: npt.NDArray[np.int8]) -> dict[str, npt.NDArray[np.i
     return {CLASS_NAMES[code]: np.flatnonzero(classes == code) for code in np.unique(classes)}
 
 
-def mean_and_error(points: npt.NDArray[np.float64]) -> tuple[float, float]:
-    """Return the mean of `points` (n,) and its standard error (NaN for n = 1), in millipoints."""
-    count = len(points)
-    error = float(points.std(ddof=1) / math.sqrt(count)) if count > 1 else math.nan
-    return MILLIPOINTS * float(points.mean()), MILLIPOINTS * error
+def mean_and_error(points: npt.NDArray[np.float64], games: npt.NDArray[np.int64]) -> tuple[float, float]:
+    """Return the mean of `points` (n,) and its standard error (NaN for one game), in millipoints."""
+    return MILLIPOINTS * float(points.mean()), MILLIPOINTS * error_over_groups(points, games)
 
 
 class LossRange(NamedTuple):
@@ -153,7 +156,7 @@ class PairedRate:
     difference: float
     """Millipoints per decision; negative if the first player loses less."""
     se: float
-    """Standard error of `difference` over decisions; NaN for a single decision."""
+    """Standard error of `difference`, clustered by game; NaN for a single game."""
     decisions: int
 
 
@@ -163,10 +166,11 @@ def paired(one: Sequence[Losses], other: Sequence[Losses]) -> ByGroup[PairedRate
     The standard error is that of the differences, which is smaller than the two error rates suggest. Raises
     `BenchmarkError` if there is no file.
     """
-    differences = joined(one).losses - joined(other).losses
+    every = joined(one)
+    differences = every.losses - joined(other).losses
 
     def rate(rows: Rows) -> PairedRate:
         group = differences[rows]
-        return PairedRate(*mean_and_error(group), len(group))
+        return PairedRate(*mean_and_error(group, every.games[rows]), len(group))
 
     return by_group(one, rate)

@@ -4,10 +4,11 @@ Players are 0 and 1, in the order of `MatchRecord.players`.  `GameProgress` repl
 order of its actions; `GameRecorder` builds a record; `game_facts` summarises a finished game.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from motif.board.identifiers import quoted
 from motif.board.marks import Mark
 from motif.board.moves import Play, legal_plays, parse_roll
 from motif.board.notation import find_play
@@ -63,6 +64,8 @@ class GameRecord:
     actions: tuple[Action, ...] = ()
     result: GameResult | None = None
     """None if the game is unfinished."""
+    crawford: bool | None = None
+    """Whether this is the Crawford game; None if the record does not say so (see `crawford_game`)."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,14 @@ Annotations = Mapping[tuple[int, int], Annotation]
 """Annotations by game number and action number, both from 0."""
 
 _JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
+_BACKGAMMON = ("", "backgammon", "standard")
+"""Names of the only variation that is supported."""
+
+
+def check_variation(name: str) -> None:
+    """Raise `RecordError` if `name` is that of a variation, such as Nackgammon."""
+    if name.strip().lower() not in _BACKGAMMON:
+        raise RecordError(f"the variation {quoted(name)} is not supported: the game must be backgammon")
 
 
 def jacoby_rule(record: MatchRecord) -> bool:
@@ -111,13 +122,38 @@ def _lost_gammon_counts_one(game: GameRecord) -> bool:
 
 
 def crawford_game(record: MatchRecord) -> int | None:
-    """Return the index of the Crawford game (the first at match point); None if it has a cube action."""
-    for index, game in enumerate(record.games):
-        if is_match_point(record.length, game.score):
-            both = game.score[0] == game.score[1]
-            has_cube_action = any(isinstance(action, CubeAction) for action in game.actions)
-            return None if both or has_cube_action else index
-    return None
+    """Return the index of the Crawford game; None if there is none.
+
+    If the record does not say it, the Crawford game is the first at match point, unless that has a cube
+    action.
+    """
+    late = [index for index, game in enumerate(record.games) if is_match_point(record.length, game.score)]
+    if any(record.games[index].crawford is not None for index in late):
+        return next((index for index in late if record.games[index].crawford), None)
+    if not late:
+        return None
+    first = record.games[late[0]]
+    both = first.score[0] == first.score[1]
+    return None if both or any(isinstance(action, CubeAction) for action in first.actions) else late[0]
+
+
+def with_crawford(record: MatchRecord, stated: Iterable[bool | None]) -> MatchRecord:
+    """Return `record` with what its file says of each game: whether it is the Crawford game.
+
+    Only games at match point are marked, and none if `crawford_game` infers the same without the marks, so
+    that a match is equal to itself in another format.
+    """
+    games = tuple(
+        replace(game, crawford=is_crawford) for game, is_crawford in zip(record.games, stated, strict=True)
+    )
+    crawford = crawford_game(replace(record, games=games))
+    if crawford == crawford_game(record):
+        return record
+    games = tuple(
+        replace(game, crawford=index == crawford) if is_match_point(record.length, game.score) else game
+        for index, game in enumerate(record.games)
+    )
+    return replace(record, games=games)
 
 
 class GameProgress:

@@ -8,7 +8,7 @@ Sources: files written by gnubg 1.07, and how gnubg reads other files.
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise, zip_longest
+from itertools import islice, pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
 from motif.board.game_record import (
@@ -20,6 +20,9 @@ from motif.board.game_record import (
     GameRecord,
     GameRecorder,
     MatchRecord,
+    check_variation,
+    crawford_game,
+    with_crawford,
 )
 from motif.board.identifiers import quoted
 from motif.board.moves import Play
@@ -32,9 +35,13 @@ _NOT_IN_NAMES = re.compile(r"[:,\s]+")
 """Characters not allowed in names: gnubg ends a name at a colon and reads text after a comma as a rating."""
 _NAMELESS = "player"
 _NAME_WIDTH, _CELL_WIDTH = 30, 27
+_VARIATION_TAG, _CRAWFORD_TAG = "variation", "crawford"
+_OFF = ("0", "off", "false", "no")
+_CRAWFORD_GAME = re.compile(r"game (\d{1,9})", re.IGNORECASE | re.ASCII)
+"""motif's own value of the Crawford tag, for a match whose Crawford game cannot be inferred."""
 _TAG = re.compile(r'[;#]\s*\[([^"\]]*[^"\]\s])\s*"(.*)"\]\s*')
 _LENGTH = re.compile(r"\s*(\d{1,9})\s+point\s+match\b.*", re.IGNORECASE | re.ASCII)
-_GAME = re.compile(r"\s*Game\s+\d{1,9}\s*", re.ASCII)
+_GAME = re.compile(r"\s*Game\s+\d{1,9}\s*(?::\s*)?", re.ASCII)
 _SCORED = re.compile(r"\s*(\d{1,9})(?:\s+(\S.*))?", re.ASCII | re.DOTALL)
 """After a player's name and colon: the score, and the other player's name."""
 _GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
@@ -71,7 +78,7 @@ def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
     The comments name their game and move, because gnubg would read a comment between moves as a move.
     `mat_name` cleans the players' names.  Raises `RecordError` for actions in an impossible order.
     """
-    lines = [f'; [{key} "{value}"]' for key, value in record.tags]
+    lines = [f'; [{key} "{value}"]' for key, value in _tags(record)]
     lines += _comments(record, notes or {})
     lines += [""] * bool(lines) + [f" {record.length} point match"]
     for number, game in enumerate(record.games, 1):
@@ -97,26 +104,75 @@ def parse_mat(text: str, name: str = "text") -> MatchRecord:
 
     Raises `RecordError`, naming the file, line, game and move, if the text is not a record of legal play.
     """
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
     MATCH_LINES.check(text.count("\n"), name, RecordError)
-    numbered = enumerate(text.split("\n"), 1)
-    opening = next(((number, line) for number, line in numbered if not _is_aside(line)), None)
-    match = _LENGTH.fullmatch(opening[1]) if opening else None
-    if opening is None or not match:
-        where = f"line {opening[0]}: " if opening else ""
-        raise NoMatError(f"{name}: {where}not a .mat file: it must begin with a line such as '7 point match'")
-    length = int(match[1])
-    if length > MAX_SCORE:
-        raise RecordError(f"{name}: line {opening[0]}: the length must be at most {MAX_SCORE}, not {length}")
+    first, length = _length(text, name)
     lines = list(_lines(text, name))
     texts = (_TAG.fullmatch(printable(line.text)) for line in lines)
     tags = [(match[1].strip(), match[2]) for match in texts if match]
-    body = [line for line in lines if not _is_aside(line.text)][1:]
+    _check_variation(tags, name)
+    body = list(_body([line for line in lines if line.number > first]))
     MATCH_GAMES.check(sum(map(_is_game, body)), name, RecordError)
     cells = islice((cell for line in body for cell in _CELL.finditer(line.text)), MATCH_MOVES.size + 1)
     MATCH_MOVES.check(sum(1 for _ in cells), name, RecordError)
     reader = _Reader(name, length)
     games = tuple(reader.games(body))
-    return MatchRecord(reader.players, length, games, tuple(tags))
+    record = MatchRecord(reader.players, length, games, tuple(tags))
+    return with_crawford(record, _stated_crawford(record))
+
+
+def _stated_crawford(record: MatchRecord) -> list[bool | None]:
+    """Return what the tags of `record` say of each game: whether it is the Crawford game."""
+    count = len(record.games)
+    for value in (value.lower() for key, value in record.tags if key.lower() == _CRAWFORD_TAG):
+        if value in _OFF:
+            return [False] * count
+        if match := _CRAWFORD_GAME.fullmatch(value):
+            return [number == int(match[1]) for number in range(1, count + 1)]
+    return [None] * count
+
+
+def _tags(record: MatchRecord) -> Sequence[tuple[str, str]]:
+    """Return the tags of `record`, with one for the Crawford game if a reader would infer another."""
+    crawford = crawford_game(record)
+    if crawford_game(with_crawford(record, _stated_crawford(record))) == crawford:
+        return record.tags
+    tags = [tag for tag in record.tags if tag[0].lower() != _CRAWFORD_TAG]
+    return [*tags, ("Crawford", "Off" if crawford is None else f"Game {crawford + 1}")]
+
+
+def _length(text: str, name: str) -> tuple[int, int]:
+    """Return the number of the line with the match length, and the length; there may be titles before it."""
+    lines = [_MatLine(number, line) for number, line in enumerate(text.split("\n"), 1) if not _is_aside(line)]
+    titles = takewhile(lambda line: not _is_game(line), lines)
+    found = ((line.number, match) for line in titles if (match := _LENGTH.fullmatch(line.text)))
+    number, match = next(found, (0, None))
+    if match is None:
+        where = f"line {lines[0].number}: " if lines else ""
+        raise NoMatError(f"{name}: {where}not a .mat file: it must begin with a line such as '7 point match'")
+    length = int(match[1])
+    if length > MAX_SCORE:
+        raise RecordError(f"{name}: line {number}: the length must be at most {MAX_SCORE}, not {length}")
+    return number, length
+
+
+def _check_variation(tags: Sequence[tuple[str, str]], name: str) -> None:
+    for key, value in tags:
+        if key.lower() == _VARIATION_TAG:
+            try:
+                check_variation(value)
+            except RecordError as error:
+                raise RecordError(f"{name}: {error}") from None
+
+
+def _body(lines: Sequence["_MatLine"]) -> Iterator["_MatLine"]:
+    """Yield `lines` without blank lines and comments; a line of scores may begin like a comment."""
+    after_game = False
+    for line in lines:
+        if not _is_aside(line.text) or (after_game and _sides(line.text)):
+            after_game = _is_game(line)
+            yield line
 
 
 def _is_aside(line: str) -> bool:

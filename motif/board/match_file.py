@@ -19,7 +19,8 @@ from motif.runtime.limits import MATCH_FILE, read_within
 STDIN = "-"
 READ_SUFFIXES = (".mat", ".sgf", ".xg", ".bgf")
 """Suffixes of the match files that are read in a folder."""
-WRITTEN_SUFFIXES = (".mat", ".sgf")
+_SGF = ".sgf"
+WRITTEN_SUFFIXES = (".mat", _SGF)
 _SGF_MAGIC = b"("
 _POSITIONS = ".xgp"
 _ADVICE = {
@@ -60,8 +61,16 @@ def parse_match(content: bytes, name: str) -> MatchRecord:
     """Parse the `content` of a match file in any format; errors call the file `name`.
 
     Time and memory are bounded for any `content`: files beyond the limits in `motif.runtime.limits` are
-    refused before they are unpacked or parsed.
+    refused before they are unpacked or parsed.  Raises `RecordError` if `content` is not a record of legal
+    play with at least one game.
     """
+    record = _parsed(content, name)
+    if not record.games:
+        raise RecordError(f"{name}: the file contains no game")
+    return record
+
+
+def _parsed(content: bytes, name: str) -> MatchRecord:
     MATCH_FILE.check(len(content), name, RecordError)
     begun = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     suffix = Path(name).suffix.lower()
@@ -76,6 +85,8 @@ def parse_match(content: bytes, name: str) -> MatchRecord:
     try:
         return parse_mat(decoded(content), name)
     except NoMatError as error:
+        if suffix == _SGF:
+            return parse_sgf(decoded(content), name)
         raise RecordError(f"{error}; {_ADVICE.get(suffix, _OTHER_ADVICE)}") from None
 
 
@@ -96,14 +107,16 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
     SettingError
         If the suffix is not supported.
     RecordError
-        If the actions are in an impossible order.
+        If there is no game, or if the actions are in an impossible order.
     FileError
         If the file cannot be written.
     """
     path = Path(path)
     if path.suffix.lower() not in WRITTEN_SUFFIXES:
         raise SettingError(f"{path}: the suffix of a match file must be {' or '.join(WRITTEN_SUFFIXES)}")
-    write_text(path, (sgf_text if path.suffix.lower() == ".sgf" else mat_text)(record, notes))
+    if not record.games:
+        raise RecordError(f"{path}: the record contains no game")
+    write_text(path, (sgf_text if path.suffix.lower() == _SGF else mat_text)(record, notes))
 
 
 def match_paths(paths: Iterable[Path]) -> Iterator[Path]:

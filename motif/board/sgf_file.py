@@ -4,7 +4,8 @@ Each game is a separate tree; only its main line is read.  White is player 0 and
 is the roll followed by two letters for each move of one checker, its start and its end: a to x are White's
 points 1 to 24, which are Black's points 24 to 1; y is the bar and z is off.  A roll without moves is read
 as in a .mat file; a roll that was never played is written as PL and DI. MI contains the length and the
-scores, RU the rules, and RE the winner, the points and an R after a resignation.
+scores, RU the rules and whether the game is the Crawford game, and RE the winner, the points and an R after
+a resignation.
 
 The date, event, round, place and annotator are written as the properties that other programs read.  If a
 record has other tags, all tags are also written as a game comment (GC), one per line, so that none are
@@ -27,8 +28,10 @@ from motif.board.game_record import (
     GameRecorder,
     MatchRecord,
     Turn,
+    check_variation,
     crawford_game,
     jacoby_rule,
+    with_crawford,
 )
 from motif.board.identifiers import quoted
 from motif.board.marks import Mark
@@ -56,6 +59,7 @@ _TAG_LINE = re.compile(r'\[([^"\]]*[^"\]\s])\s*"(.*)"\]')
 _DATE = re.compile(r"(\d{4})[.-](\d\d)[.-](\d\d)", re.ASCII)
 _KNOWN_TAGS = {"Event": "EV", "Round": "RO", "Site": "PC", "EventDate": "DT", "Annotator": "AN"}
 _BACKGAMMON = "6"
+_CRAWFORD_GAME = "CrawfordGame"
 _SETUPS = ("AB", "AW", "AE")
 _MARKS: dict[Mark, str] = {"doubtful": "DO[]", "bad": "BM[1]", "very bad": "BM[2]", "": ""}
 """gnubg's property for each mark."""
@@ -79,6 +83,7 @@ def parse_sgf(text: str, name: str = "text") -> MatchRecord:
     """
     games: list[GameRecord] = []
     tags: dict[tuple[str, str], None] = {}
+    crawford: list[bool] = []
     players, length, jacoby = (mat_name(""), mat_name("")), 0, False
     # Read all trees first, so that limits are checked before any play is looked up.
     for number, nodes in enumerate(list(_Trees(text, name)), 1):
@@ -87,12 +92,13 @@ def parse_sgf(text: str, name: str = "text") -> MatchRecord:
         players, length = reader.players, reader.length
         tags |= dict.fromkeys(reader.tags())
         jacoby |= "Jacoby" in reader.rules
+        crawford.append(_CRAWFORD_GAME in reader.rules)
     if not games:
         raise RecordError(f"{name}: not an .sgf file: it contains no game")
     record = MatchRecord(players, length, tuple(games), tuple(tags))
     if jacoby and not length and not jacoby_rule(record):
         record = MatchRecord(players, length, record.games, (*record.tags, ("Jacoby", "On")))
-    return record
+    return with_crawford(record, crawford)
 
 
 class _Property(NamedTuple):
@@ -189,8 +195,8 @@ class _GameReader:
         self._on_roll: int | None = None
         self._dice: Turn | None = None
         """Roll that has not been played yet."""
-        self._check_kind()
         self.rules = self._text("RU").split(":")
+        self._check_kind()
         pairs = map(_INFORMATION.fullmatch, self._values("MI"))
         facts = {pair[1]: pair[2] for pair in pairs if pair}
         self.length = self._fact(facts, "length")
@@ -226,6 +232,8 @@ class _GameReader:
         elif name in _SETUPS:
             raise RecordError("a position was set up here; a record must begin at the starting position")
         elif name == "CV" and text != str(self._game.cube):
+            if self._game.turn is None:
+                raise RecordError(f"the cube begins at {quoted(text)}; automatic doubles are not supported")
             raise RecordError(f"the cube was set to {quoted(text)} here; only doubles may change it")
         elif name == "CP" and text not in ("c", "n", ""):
             raise RecordError("the cube was given to a player here; only doubles may change it")
@@ -263,6 +271,12 @@ class _GameReader:
         kind = self._text("GM").strip() or _BACKGAMMON
         if kind != _BACKGAMMON:
             raise self._error(f"the game must be backgammon (GM[{_BACKGAMMON}]), not GM[{plain_text(kind)}]")
+        try:
+            for rule in self.rules:
+                if "gammon" in rule.lower():
+                    check_variation(rule)
+        except RecordError as error:
+            raise self._error(str(error)) from None
 
     def _values(self, key: str) -> list[str]:
         return self._root[key].values if key in self._root else []
@@ -288,9 +302,10 @@ def _opening(record: MatchRecord, number: int) -> str:
     rules = []
     if record.length:
         crawford = crawford_game(record)
-        at_match_point = any(is_match_point(record.length, other.score) for other in record.games)
-        rules = ["Crawford"] * (crawford is not None or not at_match_point)
-        rules += ["CrawfordGame"] * (crawford == number)
+        # The Crawford game may precede the first game of the record, but no other game at match point.
+        later = any(is_match_point(record.length, other.score) for other in record.games[1:])
+        rules = ["Crawford"] * (crawford is not None or not later)
+        rules += [_CRAWFORD_GAME] * (crawford == number)
     elif jacoby_rule(record):
         rules = ["Jacoby"]
     words = [

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
-from motif.board.game_record import CubeAction, GameRecord, GameRecorder, MatchRecord, Turn
+from motif.board.game_record import CubeAction, GameRecord, GameRecorder, MatchRecord, Turn, with_crawford
 from motif.board.mat_file import mat_name
 from motif.board.match_ids import position_from_ogid
 from motif.board.moves import checked_roll, legal_plays
@@ -148,7 +148,8 @@ def _record(document: dict[str, Any], name: str) -> MatchRecord:
     for number, game in enumerate(document["games"], 1):
         before = _score_after(games[-1]) if games else (0, 0)
         games.append(_game(game, f"{name}: game {number}", before, money=not length))
-    return MatchRecord(players, length, tuple(games), tuple(_tags(document, length)))
+    record = MatchRecord(players, length, tuple(games), tuple(_tags(document, length)))
+    return with_crawford(record, [game.get("is_crawford") for game in document["games"]])
 
 
 def _game(game: dict[str, Any], where: str, before: tuple[int, int], *, money: bool) -> GameRecord:

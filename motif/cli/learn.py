@@ -67,6 +67,7 @@ def sample(
 
     evaluator_of(settings.player)
     games = read_games(recorded) if recorded else []
+    settings.check_effects()
     if not games:
         settings.check()
     if not (settings.is_rolled_out or settings.is_by_outcome):
@@ -142,6 +143,7 @@ def fit(
     from motif.fitting.solve import PRUNE_Z
     from motif.learning.fit import fit_dataset
     from motif.learning.fit_settings import check_size
+    from motif.parameters.named_sets import check_found
 
     check_size("prune_z", prune_z)
     if config is not None:
@@ -149,6 +151,8 @@ def fit(
     if prune or prune_z is not None:
         settings = replace(settings, prune=PRUNE_Z if prune_z is None else prune_z)
     settings.check()
+    settings.check_effects()
+    check_found(settings.parameters, out.parent)
     _note_missing_parts(folders)
     fitted = fit_dataset(
         folders,

@@ -4,6 +4,7 @@ import io
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -65,11 +66,13 @@ def benchmark(
 
     In a dataset, each decision with at least two recorded plays counts.  The player chooses among these by
     its evaluation of the resulting positions, and the labels determine the loss; the class is that of the
-    position after the best play.  Labels are noisy, so compare players on the same dataset (--versus) rather
-    than rely on the error rate itself.  Weights have an advantage on the dataset they were fitted to.
+    position after the best play.  Standard errors are clustered by game.  Labels are noisy, so compare
+    players on the same dataset (--versus) rather than rely on the error rate itself.  Weights have an
+    advantage on the dataset they were fitted to.
     """
     from motif.benchmarks.benchmark_files import read_benchmark
     from motif.benchmarks.choices import benchmark_players, dataset_decisions
+    from motif.learning.recalibration import fitted_to
     from motif.players import load
     from motif.sampling.samples import read_parts
 
@@ -87,6 +90,9 @@ def benchmark(
 
         write_worst_page(player, result, result.worst, html)
     compared = {} if versus is None else {"versus": versus}
+    for one, path in product(players, paths if of_datasets else ()):
+        if fitted_to(one.evaluator, path):
+            note(f"{one.name} was fitted to {path}; held-out games are a better test")
     record = {**result.to_dict(), "player": player, "cube_decisions": unused, **compared}
     if not shown:
         del record["worst"]

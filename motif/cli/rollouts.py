@@ -238,5 +238,6 @@ def _verdict(result: "Comparison") -> str:
         chance = f"probability that a dropped play is best: at most {result.error_rate:g}"
         return f"{name} is best, the others were dropped as significantly worse: {lead} ({chance})"
     if result.settled:
-        return f"{name} is best: {lead} ({p_text(result.doubt)} if the plays were equal)"
+        doubt = p_text(result.doubt, "sum of the p-values of its rivals = " if len(rivals) > 1 else "p = ")
+        return f"{name} is best: {lead} ({doubt} if the plays were equal)"
     return f"{name} is best, but not significantly: {lead}; run more trials"

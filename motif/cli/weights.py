@@ -25,7 +25,7 @@ from motif.cli.options import (
     player_option,
     weights_option,
 )
-from motif.cli.printing import print_table, printed_json, say
+from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import check_target
 from motif.runtime.frames import Row
@@ -76,11 +76,13 @@ class TermSource:
         words: Phrases,
     ) -> "tuple[HeadTerms, str, Board]":
         """Return the statistics of the head at `place` (class, head), their source, and positions."""
-        from motif.analysis.term_report import board_terms, dataset_terms, table_terms
+        from motif.analysis.term_report import board_terms, dataset_terms, no_errors, table_terms
 
         if self.table is not None:
             return table_terms(self.table, weights, *place), str(self.table), find_boards()
         if self.data is not None:
+            if problem := no_errors(self.data, weights, *place):
+                note(f"no standard errors: {problem}")
             known, count = dataset_terms(self.data, weights, *place)
             return known, _origin(words, count, self.data), find_boards()
         boards = find_boards()

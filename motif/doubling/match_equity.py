@@ -3,9 +3,9 @@
 Scores are the points still needed ("away"). A table has the probabilities up to the Crawford game, which is
 the 1-away row, and the trailer's probabilities after the Crawford game.
 
-Tables are read in gnubg's XML format (`met.dtd`), type ``explicit``. Kazaross-XG2 (Neil Kazaross, 2011) and
-Rockwell-Kazaross (David Rockwell and Neil Kazaross, 2008-2010) are included; their files contain the
-notices.
+Tables are read in gnubg's XML format (`met.dtd`), type ``explicit``, for players of equal strength.
+Kazaross-XG2 (Neil Kazaross, 2011) and Rockwell-Kazaross (David Rockwell and Neil Kazaross, 2008-2010) are
+included; their files contain the notices.
 
 Beyond the longest score of a table, the score difference is modelled as a random walk: a player who needs a
 points against b points wins with probability Phi(k (b - a) / sqrt(a + b)), where k is chosen to match the
@@ -16,7 +16,6 @@ ratio for every two points.
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -35,7 +34,8 @@ TABLES = {"kazaross-xg2": "Kazaross-XG2.xml", "rockwell-kazaross": "Rockwell-Kaz
 _SHORTEST = 3
 _ENTITY = "<!ENTITY"
 """Start of an entity declaration; nested entities could expand a small file to any size."""
-_ALMOST = 1e-9
+_ROUNDED = 0.005
+"""Largest error, from rounding, of the sum of both players' chances: gnubg's ``ortega.xml`` needs 0.002."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +49,12 @@ class MatchEquityTable:
     away; row 0 is the Crawford game.
     """
     after: npt.NDArray[np.float64]
-    """Probabilities (n,) of a trailer who is ``index + 1`` away after the Crawford game."""
+    """Probabilities (n or n - 1,) of a trailer who is ``index + 1`` away after the Crawford game."""
 
     @property
     def length(self) -> int:
         """Largest score in the table, in points away."""
-        return len(self.after)
+        return len(self.before)
 
     def chance(self, own_away: int, opponent_away: int, post_crawford: bool = False) -> float:
         """Return the match-winning probability at a score; 0 away or less is a won match.
@@ -98,9 +98,10 @@ class MatchEquityTable:
         return float(ndtr(step * (less - more) / np.sqrt(more + less)))
 
     def _trailer(self, away: int) -> float:
-        if away <= self.length:
+        known = len(self.after)
+        if away <= known:
             return float(self.after[away - 1])
-        steps = (away - self.length + 1) // 2
+        steps = (away - known + 1) // 2
         last = away - 2 * steps
         return float(self.after[last - 1] * (self.after[-1] / self.after[-3]) ** steps)
 
@@ -149,15 +150,17 @@ def read_table(text: str, name: str) -> MatchEquityTable:
     length = len(before)
     if length < _SHORTEST or any(len(row) != length for row in before):
         raise SettingError(f"{name}: the pre-Crawford table must be square, with at least {_SHORTEST} rows")
-    if len(after) not in (1, 2) or any(len(row) < length - 1 for row in after):
+    if len(after) not in (1, 2) or any(len(row) < max(length - 1, _SHORTEST) for row in after):
         raise SettingError(f"{name}: the post-Crawford table must have {length} chances")
     if after[0] != after[-1]:
-        raise SettingError(f"{name}: the post-Crawford chances of the two players must be equal")
+        raise SettingError(f"{name}: a table for players of different strength is not supported")
     pre, post = np.array(before), np.array(after[0][:length])
-    if np.abs(pre + pre.T - 1).max() > _ALMOST:
+    missing = 1 - (pre + pre.T)
+    if np.abs(missing).max() > _ROUNDED:
         raise SettingError(f"{name}: the chances of the two players must add up to 1")
-    if any((row <= next_row).any() for row, next_row in pairwise(pre)) or (np.diff(post) > 0).any():
-        raise SettingError(f"{name}: the chances must decrease with the points needed")
+    pre += missing / 2
+    if (np.diff(pre, axis=0) > 0).any() or (np.diff(post) > 0).any():
+        raise SettingError(f"{name}: the chances must not increase with the points needed")
     return MatchEquityTable(name, (root.findtext("info/description") or "").strip(), pre, post)
 
 

@@ -30,6 +30,7 @@ from motif.evaluators.weight_file import WeightFile
 from motif.parameters import ParameterSet, ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.runtime.errors import PlayerError, plain_text, shown
+from motif.runtime.frames import frame
 
 _NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
 _RETURNS = f"(n, {len(OUTPUTS)}) probabilities or (n,) equities"
@@ -219,6 +220,10 @@ def from_sklearn(
     PlayerError
         For an object with neither ``predict`` nor ``predict_proba``, a model that is not fitted or has other
         columns, and a classifier without two classes.
+
+    Notes
+    -----
+    A model that was fitted to a data frame is given its columns by name, in its own order.
     """
     chosen = parameter_set(parameters)
     methods = [getattr(model, method, None) for method in ("predict_proba", "predict")]
@@ -226,12 +231,7 @@ def from_sklearn(
         raise PlayerError(f"{shown(model)} is not a fitted estimator: it has no method predict")
     if target not in ("equity", "win"):
         raise PlayerError(f"target must be equity or win, not {shown(target)}")
-    expected = getattr(model, "n_features_in_", len(chosen))
-    if expected != len(chosen):
-        raise PlayerError(
-            f"{type(model).__name__} was fitted to {expected} columns, but the parameters {chosen.name} are "
-            f"{len(chosen)}"
-        )
+    _check_columns(model, chosen)
     own = _FromFunction(partial(_predicted, model, chosen, scaled, target))
     evaluator = OwnEvaluator(name or type(model).__name__, own)
     # Refuses a model that is not fitted, or has a wrong number of outputs, now and not in the first game.
@@ -239,10 +239,29 @@ def from_sklearn(
     return evaluator
 
 
+def _check_columns(model: Any, chosen: ParameterSet) -> None:
+    """Raise `PlayerError` for a model that was fitted to other columns than the parameters `chosen`."""
+    expected = getattr(model, "n_features_in_", len(chosen))
+    if expected != len(chosen):
+        raise PlayerError(
+            f"{type(model).__name__} was fitted to {expected} columns, but the parameters {chosen.name} are "
+            f"{len(chosen)}"
+        )
+    names = getattr(model, "feature_names_in_", chosen.names)
+    if unknown := sorted(set(names) - set(chosen.names)):
+        raise PlayerError(
+            f"{type(model).__name__} was fitted to the column {shown(unknown[0])}, which is none of the "
+            f"parameters {chosen.name}"
+        )
+
+
 def _predicted(
     model: Any, parameters: ParameterSet, scaled: bool, target: str, boards: npt.NDArray[np.int8]
 ) -> npt.NDArray[np.float64]:
-    rows = features(parameters, boards, scaled=scaled)
+    rows: Any = features(parameters, boards, scaled=scaled)
+    if hasattr(model, "feature_names_in_"):
+        columns = dict(zip(parameters.names, rows.T, strict=True))
+        rows = frame({name: columns[name] for name in model.feature_names_in_})
     if callable(getattr(model, "predict_proba", None)):
         chances = np.asarray(model.predict_proba(rows), np.float64)
         if chances.ndim != 2 or chances.shape[1] != 2:

@@ -19,6 +19,7 @@ from motif.evaluators.point_table import table_sums, tables_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.documents import yaml_text
 from motif.runtime.errors import WeightFileError, plain_text, shown
 from motif.runtime.files import write_text
 
@@ -216,7 +217,7 @@ def to_digits(weights: npt.NDArray[np.floating], digits: int = DIGITS) -> npt.ND
 
 
 def _yaml(values: Mapping[str, Any], **style: Any) -> str:
-    return yaml.safe_dump(dict(values), sort_keys=False, width=10**6, **style)
+    return yaml_text(values, width=10**6, **style)
 
 
 def _key(name: str) -> str:

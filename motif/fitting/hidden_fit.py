@@ -104,7 +104,7 @@ class HiddenSettings:
 
 @dataclass(frozen=True)
 class HiddenPass(PassRecord):
-    """A pass of a fit with hidden units: its mean objective, its seconds, and errors of the equity (RMSE)."""
+    """A pass of a fit with hidden units: its mean objective, and errors of the equity (RMSE)."""
 
     between_plays: float | None
     """Validation error of the equity from its mean in each decision."""
@@ -196,10 +196,11 @@ def fit_hidden(
             state.load(checkpoint)
     with one_thread(), ThreadPoolExecutor(max(1, min(jobs, _SHARDS))) as pool:
         while len(state.history) < settings.passes:
+            before = state.history[-1].seconds if state.history else 0.0
             started = perf_counter()
             errors = _train(rows, settings, state, pool)
             validation, between = _validated(rows, state, pool)
-            seconds = perf_counter() - started
+            seconds = before + perf_counter() - started
             done = HiddenPass(len(state.history) + 1, *errors, validation, seconds, between)
             state.record(done)
             if checkpoint is not None:

@@ -18,8 +18,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from motif.compiler.background import precompile_in_background
 from motif.contests import play_money_games
 from motif.contests.result import MIN_PAIRS
@@ -29,8 +27,10 @@ from motif.evaluators.weight_file import WeightFile
 from motif.learning.fit import NO_TERM_TABLE, fit_dataset
 from motif.learning.fit import warm_up as warm_up_fit
 from motif.learning.fit_settings import FitSettings
+from motif.parameters.named_sets import check_found
 from motif.players import load
-from motif.runtime.documents import Entry, yaml_document
+from motif.rollouts.rollout_settings import check_count
+from motif.runtime.documents import Entry, yaml_document, yaml_text
 from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, changed, plain_text, shown
 from motif.runtime.files import (
     clear_temporaries,
@@ -170,7 +170,7 @@ class BootstrapConfig:
 
     def save(self, folder: Path) -> None:
         """Write `config.yaml`."""
-        write_text(folder / CONFIG, yaml.safe_dump(asdict(self), sort_keys=False))
+        write_text(folder / CONFIG, yaml_text(asdict(self)))
 
 
 def preset_names() -> list[str]:
@@ -234,10 +234,15 @@ def run_bootstrap(
     configuration produces the same weights for any number of `jobs`, resumed or not. `tell` receives a line
     about each step when it begins; `finish` prepares a version's weights for saving. Raises `SettingError` if
     `folder` contains a run with another configuration, `PlayerError` or `WeightFileError` for a start player
-    that cannot be loaded, `FileError` if a file cannot be written or another run works in `folder`. Ctrl-C
-    during sampling is handled as by `sample`; otherwise it ends the step immediately.
+    that cannot be loaded, `ParameterError` for a parameter file that the weights would not find, `FileError`
+    if a file cannot be written or another run works in `folder`. Ctrl-C during sampling is handled as by
+    `sample`; otherwise it ends the step immediately.
     """
     config.check()
+    if versions is not None:
+        check_count("versions", versions, 1)
+    for version in range(len(config.versions)):
+        check_found(config.fit_settings(version).parameters, Path(folder) / f"v{version}")
     tell = tell or (lambda line: None)
     if worker_count(jobs) > 1:
         precompile_in_background("motif.learning.bootstrap_run:warm_up")

@@ -52,15 +52,14 @@ def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[st
     """
     columns = zip(*_validation(rows, weights), strict=True)
     decision, equity, code, game, score = (np.concatenate(column) for column in columns)
-    recorded = recorded_decisions("validation", decision, equity, code)
+    recorded = recorded_decisions("validation", decision, equity, code, game)
     if not len(recorded):
         return {}
     losses = recorded.losses(score[recorded.rows])
-    game = game[recorded.rows[recorded.starts]]
     rows_of: dict[str, Rows] = {ALL: slice(None), **rows_of_classes(losses.classes)}
     return {
         name: ChoiceError(
-            float(losses.losses[rows].mean()), error_over_groups(losses.losses[rows], game[rows])
+            float(losses.losses[rows].mean()), error_over_groups(losses.losses[rows], losses.games[rows])
         )
         for name, rows in rows_of.items()
     }

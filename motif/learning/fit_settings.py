@@ -4,12 +4,17 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from motif.runtime.errors import FitError, check_seed, shown
+from motif.runtime.errors import FitError, check_seed, check_types, check_unused, shown
 from motif.runtime.settings import setting
 
 _RANKING, _HIDDEN_RANKING = 5.0, 10.0
 _HIDDEN_PASSES = 12
 _CHOICES = {"terms": ("pairs", "linear"), "backgammons": ("pairs", "race", "linear"), "heads": ("all", "win")}
+
+_NOT_HIDDEN = ("method", "ridge", "equity_ridge", "tolerance", "backgammons")
+"""Settings without effect on a fit with hidden units."""
+_NOT_WIN = ("ranking", "equity_ridge", "backgammons")
+"""Settings without effect on a fit of the win probability."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ class FitSettings:
         from motif.parameters import parameter_set
 
         check_seed(self.seed)
+        check_types(self, FitError)
         self._check_numbers()
         for name, known in _CHOICES.items():
             if (value := getattr(self, name)) not in known:
@@ -89,6 +95,16 @@ class FitSettings:
             raise FitError("prune: not available with hidden units", "prune")
         if self.heads != "all" or self.terms != "pairs":
             raise FitError("hidden: hidden units need heads all and terms pairs", "hidden")
+
+    def check_effects(self) -> None:
+        """Raise `FitError` for a setting other than its default that has no effect in this fit.
+
+        The settings of a bootstrap run may have an effect in another version.
+        """
+        if self.hidden:
+            check_unused(self, _NOT_HIDDEN, FitError, "with hidden units")
+        elif self.heads == "win":
+            check_unused(self, _NOT_WIN, FitError, "on the win probability")
 
     @property
     def ranking_weight(self) -> float:

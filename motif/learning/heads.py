@@ -174,6 +174,18 @@ def settings_of(weights: WeightFile) -> FitSettings:
     return settings
 
 
+def fitted_datasets(weights: WeightFile) -> list[str]:
+    """Return the fingerprints of the datasets that `weights` were fitted to, by their record."""
+    datasets = weights.fit.get("dataset", [])
+    return list(datasets) if isinstance(datasets, list) else [datasets]
+
+
+def has_hidden_units(weights: WeightFile, class_name: str, head: str) -> bool:
+    """Return whether hidden units add to a head, whose weights then have no standard errors."""
+    layer = weights.hidden_of(class_name)
+    return layer is not None and layer.added_to(head) is not None
+
+
 def heads_in(weights: WeightFile) -> Iterator[tuple[str, str]]:
     """Yield class and head of all heads in a weight file, in order."""
     for class_name, heads in weights.classes.items():
@@ -186,7 +198,7 @@ def term_errors(
     """Return the terms of a head in `weights` (see `heads_in`), with standard errors from `rows`.
 
     `rows` are those of `class_rows`, by class. Standard errors are NaN if all training rows come from a
-    single game. Raises `FitError` if there are no rows for this head.
+    single game, and for a head with hidden units. Raises `FitError` if there are no rows for this head.
     """
     part = rows.get(class_name)
     terms, vector = weight_vector(weights.classes[class_name][head])
@@ -195,7 +207,7 @@ def term_errors(
     problem = replace(head_problem(part, head, settings), terms=terms)
     clusters = head_clusters(part, head, settings)
     train = problem.train
-    if len(np.unique(clusters[: len(train)])) > 1:
+    if len(np.unique(clusters[: len(train)])) > 1 and not has_hidden_units(weights, class_name, head):
         statistics = significance(problem, vector, clusters)
     else:
         statistics = term_statistics(terms, vector, problem.link, train.features, train.sample_weights)

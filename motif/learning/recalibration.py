@@ -18,6 +18,7 @@ played game is one trial.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,9 +32,10 @@ from motif.evaluators.calibration import KnotRows, calibrated_chances, raw_knots
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.probabilities import OUTPUTS, WIN
 from motif.evaluators.static import weights_of, without_calibration
+from motif.learning.heads import fitted_datasets
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
-from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
+from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError, check_seed, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
@@ -208,8 +210,9 @@ def calibrate(
     DatasetError
         For data that cannot be read.
     """
-    if not 0 < share < 1:
-        raise SettingError(f"share must be between 0 and 1, not {share}", "share")
+    check_seed(seed)
+    if not isinstance(share, Real) or not 0 < share < 1:
+        raise SettingError(f"share must be between 0 and 1, not {shown(share)}", "share")
     results = _read(results)
     stated = _scored(results) if isinstance(results, ScoreResults) else _stated(results, evaluator, jobs)
     on_held = np.isin(stated.game, drawn_games(np.unique(stated.game), 1 - share, seed))
@@ -256,9 +259,9 @@ def calibrated_weights(evaluator: Evaluator, calibration: Calibration, name: str
 
 def fitted_to(evaluator: Evaluator | None, results: Results | Path | str) -> bool:
     """Return whether the weights of `evaluator` were fitted to the dataset `results`, by their record."""
-    weights = evaluator.weights if isinstance(evaluator, StaticEvaluator) else None
-    datasets = weights.fit.get("dataset", []) if weights else []
-    return _read(results).fingerprint in ([datasets] if isinstance(datasets, str) else datasets)
+    static = evaluator.without_lookahead if evaluator else None
+    weights = static.weights if isinstance(static, StaticEvaluator) else None
+    return weights is not None and _read(results).fingerprint in fitted_datasets(weights)
 
 
 def _read(results: Results | Path | str) -> Results:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +28,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
-from motif.sampling.dataset import read_column, read_manifest
+from motif.sampling.dataset import games_key, read_column, read_manifest
 from motif.sampling.samples import Dataset, drawn_games, joined, read_parts
 
 LABELS = (*OUTPUTS, "equity")
@@ -124,8 +125,9 @@ def rows_where(values: npt.NDArray[_Scalar], mask: npt.NDArray[np.bool_]) -> npt
 def pooled_parts(folders: Sequence[Path]) -> Iterator[Dataset]:
     """Yield the datasets in `folders`, one after the other, with distinct numbers of games and decisions.
 
-    Each part has a limited number of positions, so datasets can be of any size. Raises `FitError` for a label
-    that is not a valid probability or equity.
+    Datasets of the same games (`motif.sampling.dataset.games_key`) have the same numbers of games. Each part
+    has a limited number of positions, so datasets can be of any size. Raises `FitError` for a label that is
+    not a valid probability or equity, and for a dataset that is given twice.
     """
     return (part for _, part in _parts_with_settings(folders))
 
@@ -134,16 +136,32 @@ def _parts_with_settings(folders: Sequence[Path]) -> Iterator[tuple[dict[str, ob
     """Yield `pooled_parts`, each with the settings of its dataset."""
     if not folders:
         raise FitError("at least one dataset is needed")
-    games, decisions = 0, 0
-    for folder in map(Path, folders):
-        settings, first_game, first_decision, rows = read_manifest(folder)[0], games, decisions, 0
+    decisions = 0
+    for folder, first_game in zip(map(Path, folders), _first_games(folders), strict=True):
+        settings, first_decision, rows = read_manifest(folder)[0], decisions, 0
         for part in read_parts(folder):
             _check_labels(part, folder, rows)
             rows += len(part)
             game = part.game.astype(np.int64) + first_game
             decision = part.decision.astype(np.int64) + first_decision
-            games, decisions = max(games, int(game.max()) + 1), max(decisions, int(decision.max()) + 1)
+            decisions = max(decisions, int(decision.max()) + 1)
             yield settings, replace(part, game=game, decision=decision)
+
+
+def _first_games(folders: Sequence[Path]) -> list[int]:
+    """Return the number of game 0 of each dataset, which is the same for datasets of the same games."""
+    if len(folders) == 1:
+        return [0]
+    sizes: dict[str, int] = {}
+    keys, seen = [], set[Path]()
+    for folder in map(Path, folders):
+        if (resolved := folder.resolve()) in seen:
+            raise FitError(f"{folder}: the dataset is given twice")
+        seen.add(resolved)
+        keys.append(key := games_key(folder))
+        sizes[key] = max(sizes.get(key, 0), int(read_column(folder, "game").max()) + 1)
+    firsts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
+    return [firsts[key] for key in keys]
 
 
 def _check_labels(part: Dataset, folder: Path, first_row: int) -> None:
@@ -159,11 +177,9 @@ def _check_labels(part: Dataset, folder: Path, first_row: int) -> None:
 def validation_games(folders: Sequence[Path], validation: float, seed: int) -> IntArray:
     """Return the held-out games, numbered as in `pooled_parts`: approximately the share `validation`."""
     every: list[IntArray] = [np.empty(0, np.int64)]
-    first = 0
-    for folder in folders:
-        every.append(np.unique(read_column(Path(folder), "game").astype(np.int64)) + first)
-        first = int(every[-1][-1]) + 1
-    return drawn_games(np.concatenate(every), validation, seed)
+    for folder, first in zip(folders, _first_games(folders), strict=True):
+        every.append(read_column(Path(folder), "game").astype(np.int64) + first)
+    return drawn_games(np.unique(np.concatenate(every)), validation, seed)
 
 
 def held_out(folders: Sequence[Path], validation: float, seed: int) -> Dataset:

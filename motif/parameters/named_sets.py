@@ -89,7 +89,7 @@ def _try_function(function: Measurement) -> None:
     """Raise `ParameterError` unless `function` reads within the board and returns finite numbers."""
     name = function.__name__
     for board in _trial_boards():
-        watched = board.view(_Watched)
+        watched = board.copy().view(_Watched)
         try:
             with np.errstate(divide="raise", invalid="raise", over="raise"):
                 value = function(watched)
@@ -244,9 +244,12 @@ class Extension:
 def _compiled(function: Measurement) -> BoardFunction:
     _try_function(function)
     try:
-        return BoardFunction(function)
+        compiled = BoardFunction(function)
     except ValueError as error:
         raise ParameterError(f"{function.__name__}: {error}") from None
+    if any(map(compiled.changes, _trial_boards())):
+        raise ParameterError(f"{function.__name__}: must not change the board; change a copy, board.copy()")
+    return compiled
 
 
 FOLDERS_VARIABLE = "MOTIF_PARAMETERS"
@@ -432,3 +435,14 @@ def features(parameters: ParameterSet, boards: Board, *, scaled: bool = True) ->
         raise ParameterError(f"{parameters.name}: the values of some positions are not finite")
     values = values if full is parameters else values.take(parameters.places, axis=1)
     return values if scaled else np.asarray(values / parameters.scales, np.float32)
+
+
+def check_found(parameters: ParametersLike, folder: Path) -> None:
+    """Raise `ParameterError` if weights in `folder` would not find the file of your own `parameters`."""
+    chosen = parameter_set(parameters)
+    if isinstance(chosen, OwnSet):
+        try:
+            find_own_set(chosen.name, chosen.fingerprint, folder, chosen.names)
+        except ParameterError as error:
+            message = f"parameters: weights in {folder} would not find them: {error}; copy the file there"
+            raise ParameterError(message, "parameters") from None

@@ -8,6 +8,7 @@ numbers of your own; then the kind and the function address of each of your own 
 for a built-in set.
 """
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +55,12 @@ class BoardFunction:
         except NumbaError as error:
             raise ValueError(_in_one_line(str(error))) from None
         self.address: int = self._compiled.address or 0
+
+    def changes(self, board: Board) -> bool:
+        """Return whether the function writes to `board` (26,), which other functions read after it."""
+        given = np.array(board, np.int8)
+        self._compiled.ctypes(given.ctypes.data_as(ctypes.POINTER(ctypes.c_int8)))
+        return bool((given != board).any())
 
 
 def _in_one_line(message: str) -> str:

@@ -165,17 +165,21 @@ def _curves(rows: Rows, where: str) -> _Curves:
             curve = curves.setdefault((row["class"], row["head"]), _Curve([], [], [], [], []))
             curve.passes.append(int(row["pass"]))
             curve.train.append(float(row["rmse_train"]))
-            # None in memory, empty in a file.
-            curve.validation.append(float(row["rmse_validation"] or "nan"))
+            curve.validation.append(_number(row["rmse_validation"]))
             # Missing in files of earlier versions.
-            curve.seconds.append(float(row.get("seconds") or "nan"))
+            curve.seconds.append(_number(row.get("seconds")))
             if "label_noise" in row:
-                curve.noise.append(float(row["label_noise"] or "nan"))
+                curve.noise.append(_number(row["label_noise"]))
     except (KeyError, TypeError, ValueError) as error:
         raise SettingError(f"{where}: not the history of a fit: {type(error).__name__} {error}") from None
     if not curves:
         raise SettingError(f"{where}: the history of the fit is empty")
     return curves
+
+
+def _number(value: Any) -> float:
+    """Return a number of a row; NaN if it is unknown: None in memory, empty in a file."""
+    return math.nan if value in (None, "") else float(value)
 
 
 def _known(series: Iterable[float]) -> bool:
@@ -217,14 +221,19 @@ def _draw_errors(
 
 
 def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
-    """Draw an axis above with the seconds until each numbered pass."""
+    """Draw an axis above with the seconds until each numbered pass, unless they are too few to be told."""
     low, high = axes.get_xlim()
     numbered = [tick for tick in axes.get_xticks() if 0 <= tick <= curve.passes[-1]]
+    # Pass 0 is the start of the fit, which not every fit records.
+    later = slice(1 if curve.passes[0] == 0 else 0, None)
+    seconds = np.interp(numbered, [0, *curve.passes[later]], [0.0, *curve.seconds[later]])
+    texts = [_seconds_text(second) for second in seconds]
+    if len(set(texts)) < len(texts):
+        return
     above = axes.twiny()
     above.set_xscale(axes.get_xscale())
     above.set_xlim(low, high)
-    seconds = np.interp(numbered, curve.passes, [0.0, *curve.seconds[1:]])
-    above.set_xticks(numbered, [_seconds_text(second) for second in seconds])
+    above.set_xticks(numbered, texts)
     above.xaxis.set_minor_locator(NullLocator())
     above.tick_params(axis="x", pad=1, length=2)
     above.grid(visible=False)
@@ -265,7 +274,8 @@ def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
 def _seconds_text(seconds: float) -> str:
     if seconds >= _WHOLE_SECONDS:
         return f"{seconds:.0f}"
-    text = f"{seconds:.1f}" if seconds >= 1 else f"{seconds:.2f}".removeprefix("0")
+    digits = 1 if seconds >= 1 else 2 if seconds >= 0.1 else 3 if seconds >= 0.01 else 4
+    text = f"{seconds:.{digits}f}".removeprefix("0")
     return text if float(text) else "0"
 
 
@@ -278,6 +288,7 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
         numbers.append("validation")
     if noisy := [curve for curve in curves if curve.is_noisy]:
         lines.append(sample_line(NOISE, "noise of the labels (remains even for true values)"))
+    if any(_known(curve.noise) for curve in curves):
         numbers.append("noise")
     sentences = [note.format(numbers=" / ".join(numbers))] if note else []
     if any(curve.noise and not _known(curve.noise) for curve in curves):

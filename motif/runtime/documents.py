@@ -4,12 +4,12 @@ An error reads ``weights.yaml: classes.contact.win.bias: must be a number, not N
 
 YAML may contain texts, numbers, lists and mappings with unique keys.  Aliases, explicit tags and deep nesting
 are refused, because with them a small file can exhaust memory or time.  Dates, yes, no, on and off remain
-texts.
+texts, and 1e-6 is a number, as in YAML 1.2.
 """
 
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
@@ -197,6 +197,14 @@ class _Loader(_C_OR_PYTHON):
         return _TRUTH.get(node.value.lower(), node.value)
 
 
+class _Dumper(yaml.SafeDumper):
+    """A safe dumper that quotes the texts that `_Loader` would read as numbers."""
+
+
+# In YAML 1.1, a number with an exponent needs a dot, and the exponent a sign.
+_EXPONENT = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)[eE][-+]?\d+\Z", re.ASCII)
+for _class in (_Loader, _Dumper):
+    _class.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+.0123456789"))
 _Loader.add_constructor("tag:yaml.org,2002:bool", _Loader.construct_yaml_bool)
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)
@@ -213,6 +221,12 @@ def parse_yaml(text: str) -> object:
     # The constructors also raise KeyError and AttributeError for faults in the text.
     except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise YamlTextError(" ".join(str(error).split())) from None
+
+
+def yaml_text(values: Mapping[str, object], **style: Any) -> str:
+    """Return `values` as YAML that `parse_yaml` reads; `style` are options of PyYAML."""
+    text: str = yaml.dump(dict(values), Dumper=_Dumper, sort_keys=False, **style)
+    return text
 
 
 def yaml_document(text: str, where: str, error: type[MotifError], joint: str = ".") -> Entry:

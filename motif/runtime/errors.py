@@ -5,11 +5,15 @@ or 1 for a `FailedFitError` or a `WorkerError`.
 """
 
 import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
-from numbers import Integral
-from typing import TypeVar
+from numbers import Integral, Real
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _Settings = TypeVar("_Settings")
 
@@ -161,6 +165,36 @@ def settings_of(
             f"such as {', '.join(names)}"
         )
     return changed(kind() if given is None else given, changes or {})
+
+
+_KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
+    int: ("a whole number", (Integral,)),
+    int | None: ("a whole number", (Integral, NoneType)),
+    float: ("a number", (Real,)),
+    float | None: ("a number", (Real, NoneType)),
+    bool: ("True or False", (object,)),
+}
+"""Rules and accepted types of settings, by the annotation of the field; others are not checked."""
+
+
+def check_types(settings: "DataclassInstance", error: type[MotifError]) -> None:
+    """Raise `error` unless the numbers and truth values in `settings` have the types of their fields."""
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        rule, kinds = _KINDS.get(field.type, ("", ()))
+        # NumPy has a truth value of its own, which is no subclass of bool.
+        is_truth = type(value).__name__ in ("bool", "bool_")
+        if rule and not (isinstance(value, kinds) and is_truth == (field.type is bool)):
+            raise error(f"{field.name} must be {rule}, not {shown(value)}", field.name)
+
+
+def check_unused(
+    settings: "DataclassInstance", names: Collection[str], error: type[MotifError], when: str
+) -> None:
+    """Raise `error` if a setting in `names`, which have no effect `when`, is not its default."""
+    for field in fields(settings):
+        if field.name in names and getattr(settings, field.name) != field.default:
+            raise error(f"{field.name}: has no effect {when}", field.name)
 
 
 def plain_text(text: str) -> str:

@@ -155,6 +155,20 @@ def dataset_fingerprint(folder: Path) -> str:
     return "sha256:" + hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
 
 
+def games_key(folder: Path) -> str:
+    """Return a key that datasets of the same games share, whatever was recorded of them and how often.
+
+    The games are those of one player and seed, or the same recorded games.  A dataset without a record of
+    its games shares its key only with copies of itself.
+    """
+    settings, _, _ = read_manifest(folder)
+    if "recorded" in settings:
+        return json.dumps(settings["recorded"])
+    if "seed" in settings:
+        return json.dumps([settings.get("player_fingerprint") or settings.get("player"), settings["seed"]])
+    return dataset_fingerprint(folder)
+
+
 PROVENANCE = b"motif"
 """Key in a part's metadata for its settings in JSON."""
 ROWS_AT_ONCE = 1 << 16

@@ -31,7 +31,7 @@ from motif.players import load
 from motif.rollouts.playout import ROUND, board_trials, first_rolls, play_out
 from motif.rollouts.rollout_settings import RolloutSettings, check_count
 from motif.rollouts.tally import Tally, mean_and_error
-from motif.runtime.errors import SettingError, check_seed, shown
+from motif.runtime.errors import SettingError, check_seed, check_types, check_unused, shown
 from motif.runtime.files import working_in
 from motif.runtime.frames import Row, Tabular
 from motif.runtime.package import VERSION
@@ -49,6 +49,9 @@ from motif.sampling.recorded_games import (
 )
 from motif.sampling.samples import Dataset, joined
 from motif.sampling.self_play import SampledPositions, SamplingRules, new_memory, new_record, self_play
+
+_OF_ROLLOUTS = ("trials", "cut", "stop_at_race", "stop_at_bearoff", "stratified")
+"""Settings of the labelling rollouts."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class SamplePlan:
 
     def check(self) -> None:
         """Raise `SettingError` for an invalid value."""
+        check_types(self, SettingError)
         for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0)):
             check_count(name, getattr(self, name), low)
         if self.stratified and self.trials % ROUND:
@@ -154,6 +158,11 @@ class SampleSettings(SamplePlan):
             raise SettingError("decide: rollouts can choose plays only if they also label them", "decide")
         if self.is_by_outcome:
             raise SettingError("label: outcome applies only to recorded games", "label")
+
+    def check_effects(self) -> None:
+        """Raise `SettingError` for a setting other than its default that has no effect on these labels."""
+        if not self.is_rolled_out:
+            check_unused(self, _OF_ROLLOUTS, SettingError, "on labels without rollouts")
 
     def of_recorded(self, games: int) -> "SampleSettings":
         """Return the settings for a number of recorded games.

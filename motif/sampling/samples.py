@@ -22,7 +22,7 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.parameters import ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
+from motif.runtime.errors import DatasetError, PositionError, SettingError, check_seed, did_you_mean, shown
 from motif.runtime.files import working_in
 from motif.runtime.frames import frame
 from motif.runtime.package import VERSION
@@ -61,6 +61,9 @@ class FrameLike(Protocol):
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """Labelled positions in memory; index it by slices, masks or row numbers, and join two with ``+``.
+
+    ``+`` counts the games of the two as different, so join different datasets, not pieces of one: if a game
+    is in both pieces, splits and standard errors treat its halves as independent.
 
     Examples
     --------
@@ -102,6 +105,7 @@ class Dataset:
         return self.rows(numbers if numbers.size else numbers.astype(np.intp))
 
     def __add__(self, other: "Dataset") -> "Dataset":
+        """Join two datasets of different games; the games and decisions of `other` get new numbers."""
         if not isinstance(other, Dataset):
             return NotImplemented
         game, decision = (
@@ -171,6 +175,7 @@ class Dataset:
 
         The second part has the games that a fit with the same `validation` and `seed` holds out.
         """
+        check_seed(seed)
         if not isinstance(validation, Real) or not 0 <= validation < 1:
             raise SettingError(f"validation must be at least 0 and below 1, not {shown(validation)}")
         held = np.isin(self.game, drawn_games(np.unique(self.game).astype(np.int64), validation, seed))

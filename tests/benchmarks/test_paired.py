@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -19,7 +19,13 @@ CLASSES = {"a": [CONTACT, RACE, CONTACT], "b": [RACE, CONTACT]}
 
 def losses(values: dict[str, list[float]]) -> list[Losses]:
     return [
-        Losses(path, np.array(some), np.ones(len(some), bool), np.array(CLASSES[path], np.int8))
+        Losses(
+            path,
+            np.array(some),
+            np.ones(len(some), bool),
+            np.array(CLASSES[path], np.int8),
+            np.arange(len(some)),
+        )
         for path, some in values.items()
     ]
 
@@ -51,8 +57,19 @@ def test_a_player_compared_with_itself():
 
 
 def test_one_decision_has_no_error():
-    alone = [Losses("a", np.array([0.5]), np.ones(1, bool), np.zeros(1, np.int8))]
+    alone = [Losses("a", np.array([0.5]), np.ones(1, bool), np.zeros(1, np.int8), np.zeros(1, int))]
     assert math.isnan(paired(alone, alone).overall.se)
+
+
+def test_errors_are_those_of_games():
+    """Decisions of one game share its luck; games of different files are different games."""
+    together = [replace(part, games=np.zeros(len(part.losses), int)) for part in losses(ONE)]
+    whole = summary(together)
+    assert math.isnan(whole.files["a"].se)
+    deviations = np.concatenate([ONE["a"], ONE["b"]]) - whole.overall.er / 1000
+    assert whole.overall.se == pytest.approx(1000 * math.sqrt(2 * 2 * deviations[:3].sum() ** 2) / 5)
+    others = [replace(part, games=np.zeros(len(part.losses), int)) for part in losses(OTHER)]
+    assert paired(together, others).overall.se == pytest.approx(1000 * math.sqrt(2 * 2 * 0.225**2) / 5)
 
 
 def test_no_file_at_all():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from motif import library_play as library
 from motif.benchmarks.choices import (
     choosing_by_value,
     dataset_decisions,
@@ -91,7 +92,7 @@ plays = st.tuples(st.integers(0, 6), st.integers(-3, 3), st.integers(-3, 3), st.
 def test_decisions_whatever_the_order_of_their_plays(rows):
     """Of equal plays the first one counts; equities are those of the mover's opponent."""
     ids, equities, values, classes = np.array(rows, np.int64).reshape(-1, 4).T
-    recorded = recorded_decisions("some", ids, equities.astype(np.float32), classes.astype(np.int8))
+    recorded = recorded_decisions("some", ids, equities.astype(np.float32), classes.astype(np.int8), ids // 2)
     expected = []
     for decision in sorted(set(ids.tolist())):
         here = [row for row in rows if row[0] == decision]
@@ -101,6 +102,9 @@ def test_decisions_whatever_the_order_of_their_plays(rows):
     found = recorded.losses(values[recorded.rows].astype(np.float64))
     assert list(zip(found.losses.tolist(), found.classes.tolist(), strict=True)) == expected
     assert len(recorded) == len(expected)
+    assert found.games.tolist() == [
+        number // 2 for number in sorted(set(ids.tolist())) if (ids == number).sum() > 1
+    ]
     assert found.listed.all()
 
 
@@ -135,3 +139,10 @@ def test_datasets_without_a_choice(samples):
         dataset_decisions("alone", [samples.rows(first)])
     with pytest.raises(BenchmarkError, match="odd: the equity of a position is not finite"):
         dataset_decisions("odd", [replace(samples, equity=np.full_like(samples.equity, np.nan))])
+
+
+def test_a_decision_counts_once_in_the_library(samples, tmp_path):
+    folder = samples.write(tmp_path / "samples")
+    once = library.benchmark("pubeval", folder, jobs=1).overall
+    assert library.benchmark("pubeval", [str(folder), folder], jobs=1).overall == once
+    assert library.benchmark("pubeval", [samples, samples], jobs=1).overall == once

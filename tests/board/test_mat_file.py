@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.game_record import CubeAction, GameProgress, GameRecord, GameResult, MatchRecord, Turn
+from motif.board.game_record import (
+    CubeAction,
+    GameProgress,
+    GameRecord,
+    GameResult,
+    MatchRecord,
+    Turn,
+    crawford_game,
+    with_crawford,
+)
 from motif.board.mat_file import mat_name, mat_text, parse_mat
 from motif.board.match_file import read_match, write_match
 from motif.board.moves import legal_plays
@@ -296,3 +305,88 @@ def test_random_games_are_read_as_they_were_written(seed):
 def test_control_characters_become_spaces_in_tags(odd):
     text = BY_GNUBG.replace('[EventDate "2026', f'[{odd}EventDate "20{odd}26')
     assert parse_mat(text).tags == (("EventDate", "20 26.11.20"),)
+
+
+def test_old_macs_line_ends():
+    assert parse_mat(BY_GNUBG.replace("\n", "\r")) == parse_mat(BY_GNUBG)
+
+
+@pytest.mark.parametrize("name", ["#1 fan", ";Ann", "; [Event] x"])
+def test_names_that_begin_like_a_comment(name):
+    record = replace(parse_mat(BY_GNUBG), players=(name, "#bob"))
+    text = mat_text(record)
+    assert parse_mat(text) == record
+    assert parse_mat(text.replace(" Game 2\n", " Game 2\n\n; a comment\n")) == record
+
+
+@pytest.mark.parametrize(
+    "title", ["Some title", "Final, 3 point match", "; made by hand\nTitle\n\n# and more"]
+)
+def test_titles_before_the_length(title):
+    assert parse_mat(f"{title}\n{BY_GNUBG}") == parse_mat(BY_GNUBG)
+
+
+def test_the_length_is_not_found_after_a_game():
+    games = BY_GNUBG.partition(" 5 point match\n")[2]
+    with pytest.raises(RecordError, match=r"^text: line 2: not a \.mat file"):
+        parse_mat(f"{games}{BY_GNUBG}")
+
+
+@pytest.mark.parametrize("end", [":", " :", ": "])
+def test_a_colon_after_the_number_of_a_game(end):
+    text = BY_GNUBG
+    for number in (1, 2, 3):
+        text = text.replace(f" Game {number}\n", f" Game {number}{end}\n")
+    assert parse_mat(text) == parse_mat(BY_GNUBG)
+
+
+@pytest.mark.parametrize("value", ["NackGammon", "Hypergammon", "Tavli"])
+def test_variations_are_named(value):
+    with pytest.raises(RecordError) as caught:
+        parse_mat(f'; [Variation "{value}"]\n{BY_GNUBG}', "games.mat")
+    said = f"games.mat: the variation '{value}' is not supported: the game must be backgammon"
+    assert str(caught.value) == said
+
+
+def test_backgammon_is_no_variation():
+    text = f'; [Variation "Backgammon"]\n{BY_GNUBG}'
+    assert parse_mat(text).games == parse_mat(BY_GNUBG).games
+
+
+def test_a_match_without_a_crawford_game():
+    record = parse_mat(BY_GNUBG)
+    assert crawford_game(record) == 2
+    assert crawford_game(parse_mat(f'; [Crawford "On"]\n{BY_GNUBG}')) == 2
+    without = parse_mat(f'; [Crawford "Off"]\n{BY_GNUBG}')
+    assert crawford_game(without) is None
+    assert [game.crawford for game in without.games] == [None, None, False]
+    assert parse_mat(mat_text(without)) == without
+    assert '; [Crawford "Off"]' in mat_text(replace(without, tags=()))
+    assert '; [Crawford "Off"]' in mat_text(replace(without, tags=(("Crawford", "On"),)))
+
+
+def test_a_crawford_game_that_cannot_be_inferred():
+    record = parse_mat(BY_GNUBG)
+    first = replace(record.games[2], score=(4, 1))
+    late = replace(record, games=(*record.games[:2], first, *record.games[2:]))
+    marked = with_crawford(late, [None, None, False, True])
+    assert (crawford_game(late), crawford_game(marked)) == (2, 3)
+    text = mat_text(marked)
+    assert '; [Crawford "Game 4"]' in text
+    assert parse_mat(text).games == marked.games
+    assert mat_text(parse_mat(text)) == text
+
+
+@pytest.mark.parametrize(("stated", "crawford"), [([None, None, True], 2), ([True, True, False], None)])
+def test_a_tag_that_contradicts_the_record_is_replaced(stated, crawford):
+    record = with_crawford(parse_mat(BY_GNUBG), stated)
+    for tag in ("On", "Off"):
+        text = mat_text(replace(record, tags=(("Crawford", tag),)))
+        assert crawford_game(parse_mat(text)) == crawford
+
+
+def test_marks_that_say_what_is_inferred_are_dropped():
+    record = parse_mat(BY_GNUBG)
+    assert with_crawford(record, [False, False, True]) == record
+    assert with_crawford(record, [None, None, None]) == record
+    assert crawford_game(with_crawford(record, [True, True, False])) is None

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,6 +47,10 @@ def test_standard_input(monkeypatch):
         ("a.txt", b"Snowie\n", "(`import auto FILE`, then `export match mat FILE.mat`)"),
         ("a.gvab", b"OGXM\1", "GammonView can export it as .mat"),
         ("a.xgp", b"RGMH", "it contains a position, not a match: copy its XGID in eXtreme Gammon"),
+        ("a.sgf", b"Snowie", "line 1: not an .sgf file: it must begin with (;GM[6]"),
+        ("a.sgf", b"\n", "not an .sgf file: it contains no game"),
+        ("a.mat", b" 3 point match\n", "the file contains no game"),
+        ("a.mat", b" 3 point match\r Game 1\n", "the file contains no game"),
         ("a.sgf", b"(;GM[1])", "the game must be backgammon (GM[6]), not GM[1]"),
     ],
 )
@@ -56,6 +61,13 @@ def test_messages_about_other_files_give_advice(tmp_path, name, content, said):
     assert str(caught.value).startswith(f"{tmp_path / name}: ")
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a.mat", "a.sgf"])
+def test_a_record_without_games_is_not_written(tmp_path, name):
+    with pytest.raises(RecordError, match=rf"{name}: the record contains no game$"):
+        write_match(tmp_path / name, replace(RECORD, games=()))
+    assert not (tmp_path / name).exists()
 
 
 def test_files_of_a_folder(tmp_path):

@@ -13,6 +13,7 @@ from motif.board.game_record import (
     GameResult,
     MatchRecord,
     Turn,
+    crawford_game,
     jacoby_rule,
 )
 from motif.board.mat_file import mat_text, parse_mat
@@ -115,6 +116,49 @@ def test_the_crawford_game_is_reported():
     ]
 
 
+POST_CRAWFORD = """\
+(;FF[4]GM[6]AP[GNU Backgammon:1.07.001]MI[length:5][game:0][ws:4][bs:3]PW[gnubg]PB[root]RU[Crawford]
+;B[52lqac];W[66xrxrmgmg];B[31qtst];W[41femi])
+"""
+
+
+@pytest.mark.parametrize("rules", ["RU[Crawford]", ""])
+def test_a_game_after_the_crawford_game(rules):
+    record = parse_sgf(POST_CRAWFORD.replace("RU[Crawford]", rules))
+    assert (record.games[0].crawford, crawford_game(record)) == (False, None)
+    text = sgf_text(record)
+    assert "RU[Crawford]" in text
+    assert parse_sgf(text) == record
+    assert crawford_game(parse_mat(mat_text(record))) is None
+
+
+def test_a_crawford_game_that_is_inferred_needs_no_mark():
+    record = parse_sgf(POST_CRAWFORD.replace("RU[Crawford]", "RU[Crawford:CrawfordGame]"))
+    assert (record.games[0].crawford, crawford_game(record)) == (None, 0)
+    assert "RU[Crawford:CrawfordGame]" in sgf_text(record)
+
+
+def test_the_crawford_game_may_be_a_later_one():
+    first = POST_CRAWFORD.replace("ws:4][bs:3", "ws:4][bs:1")
+    second = POST_CRAWFORD.replace("RU[Crawford]", "RU[Crawford:CrawfordGame]")
+    record = parse_sgf(first + second)
+    assert crawford_game(record) == 1
+    assert parse_sgf(sgf_text(record)) == record
+
+
+@pytest.mark.parametrize("rule", ["Nackgammon", "Hypergammon1"])
+def test_variations_are_named(rule):
+    with pytest.raises(RecordError) as caught:
+        parse_sgf(POST_CRAWFORD.replace("RU[Crawford]", f"RU[Crawford:{rule}]"), "games.sgf")
+    said = f"the variation '{rule}' is not supported: the game must be backgammon"
+    assert str(caught.value) == f"games.sgf: line 1: game 1: {said}"
+
+
+def test_old_macs_line_ends():
+    text = BY_GNUBG.replace("RE[W+1]", "RE[B+1]")
+    assert parse_sgf(text.replace("\n", "\r")) == parse_sgf(text)
+
+
 def test_notes_are_comments_with_gnubgs_marks():
     record = parse_mat(MAT)
     notes = {
@@ -156,6 +200,7 @@ def test_encodings_of_files(tmp_path):
         ("length:5", "length:99999", "line 1: game 1: MI[length] must be at most 32767, not 99999"),
         (";W[31mjhg]", ";AE[a:y]AW[a]", "line 7: game 1: a position was set up here"),
         (";W[31mjhg]", ";CV[4]", "line 7: game 1: the cube was set to '4' here"),
+        ("RU[", "CV[2]RU[", "line 1: game 1: the cube begins at '2'; automatic doubles are not supported"),
         (";W[31mjhg]", ";CP[w]", "line 7: game 1: the cube was given to a player here"),
         (";W[31mjhg]", ";W[31mjhg", "line 7: game 1"),
         ("(;B[21lnab])\n)", "(;B[21lnab]", "line 20: the file ends in the middle of a game"),

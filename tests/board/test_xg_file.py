@@ -15,6 +15,7 @@ from motif.board.game_record import (
     GameResult,
     MatchRecord,
     Turn,
+    crawford_game,
 )
 from motif.board.mat_file import mat_text
 from motif.board.match_file import parse_bgf, parse_xg
@@ -76,6 +77,16 @@ def test_the_jacoby_rule():
     record = match(2)
     record = replace(record, tags=(*record.tags, ("Jacoby", "On")))
     assert parse_xg(xg_content(record), "match.xg") == record
+
+
+@pytest.mark.parametrize("crawford", [1, 2, None])
+def test_the_crawford_game(crawford):
+    games = tuple(
+        replace(game, score=score, crawford=number == crawford)
+        for number, (game, score) in enumerate(zip(match(1).games, ((2, 1), (4, 1), (4, 3)), strict=True))
+    )
+    record = parse_xg(xg_content(MatchRecord(("Ann", "Bob"), 5, games)), "match.xg")
+    assert crawford_game(record) == crawford
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -19,7 +19,9 @@ def xg_content(record: MatchRecord) -> bytes:
     """The bytes of an .xg file."""
     records = [_match(record)]
     for number, game in enumerate(record.games, 1):
-        records += [_entry(_GAME, (12, "ii", game.score), (48, "i", (number,)))]
+        records += [
+            _entry(_GAME, (12, "ii", game.score), (20, "B", (bool(game.crawford),)), (48, "i", (number,)))
+        ]
         records += [_cube(game, place) if isinstance(action, CubeAction) else _move(action)
                     for place, action in enumerate(game.actions)
                     if isinstance(action, Turn) or action.kind == "double"]  # fmt: skip

@@ -1,5 +1,7 @@
 """Match equity tables, compared with the published tables."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,8 @@ from motif.doubling import match_equity_table
 from motif.doubling.match_equity import TABLES, aways, read_table
 from motif.runtime.errors import SettingError
 
+GNUBG_TABLES = Path("/usr/share/gnubg/met")
+STRENGTH = "a table for players of different strength is not supported"
 VALUES = {
     "kazaross-xg2": {
         (1, 2): 0.67736,
@@ -34,15 +38,19 @@ AFTER = {
     "kazaross-xg2": [0.5, 0.48803, 0.32264, 0.31002, 0.19012, 0.18072],
     "rockwell-kazaross": [0.5, 0.487677, 0.323112, 0.310299, 0.190796, 0.181162],
 }
-ROWS = "".join(
-    f"<row>{''.join(f'<me>{chance}</me>' for chance in row)}</row>"
-    for row in ([0.5, 0.7, 0.75], [0.3, 0.5, 0.6], [0.25, 0.4, 0.5])
-)
-SMALL = (
-    f"<met><info><description>Small</description></info><pre-crawford-table type='explicit'>{ROWS}"
-    "</pre-crawford-table><post-crawford-table type='explicit' player='both'>"
-    "<row><me>0.5</me><me>0.48</me><me>0.3</me></row></post-crawford-table></met>"
-)
+
+
+def met_text(*before: list[float]) -> str:
+    """A table in gnubg's format, with three chances after the Crawford game."""
+    rows = "".join(f"<row>{''.join(f'<me>{chance}</me>' for chance in row)}</row>" for row in before)
+    return (
+        f"<met><info><description>Small</description></info><pre-crawford-table type='explicit'>{rows}"
+        "</pre-crawford-table><post-crawford-table type='explicit' player='both'>"
+        "<row><me>0.5</me><me>0.48</me><me>0.3</me></row></post-crawford-table></met>"
+    )
+
+
+SMALL = met_text([0.5, 0.7, 0.75], [0.3, 0.5, 0.6], [0.25, 0.4, 0.5])
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -116,6 +124,48 @@ def test_a_table_of_your_own(tmp_path):
     assert table.chance(3, 1, post_crawford=True) == 0.3
 
 
+def test_a_table_of_rounded_chances():
+    """Neighbours may be equal, and both players' chances add up to 1 only almost."""
+    table = read_table(SMALL.replace("0.75", "0.7").replace("0.25", "0.298"), "mine.xml")
+    assert table.chance(1, 3) == pytest.approx(0.701)
+    assert table.chance(3, 1) == pytest.approx(0.299)
+    assert read_table(SMALL.replace("0.6<", "0.5<").replace("0.4<", "0.5<"), "mine.xml").chance(2, 3) == 0.5
+
+
+def test_a_table_without_the_last_chance_after_the_crawford_game():
+    before = [0.5, 0.7, 0.75, 0.85], [0.3, 0.5, 0.6, 0.7], [0.25, 0.4, 0.5, 0.6], [0.15, 0.3, 0.4, 0.5]
+    table = read_table(met_text(*before), "mine.xml")
+    assert table.length == 4
+    assert table.chance(4, 3) == pytest.approx(0.4)
+    assert table.chance(4, 1, post_crawford=True) == pytest.approx(0.48 * 0.3 / 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "chance"),
+    [
+        ("g11", 25, 0.67184),
+        ("jacobs", 25, 0.686),
+        ("mec26", 25, 0.664),
+        ("ortega", 15, 0.678),
+        ("snowie", 15, 0.664),
+        ("woolsey", 15, 0.68),
+    ],
+)
+def test_tables_of_gnubg(name, length, chance):
+    path = GNUBG_TABLES / f"{name}.xml"
+    if not path.exists():
+        pytest.skip("gnubg is not installed")
+    table = match_equity_table(str(path))
+    assert table.length == length
+    assert table.chance(2, 4) == pytest.approx(chance)
+    chances = np.array([[table.chance(own, other) for other in range(1, 31)] for own in range(1, 31)])
+    assert chances == pytest.approx(1 - chances.T)
+    # The tables have three decimals, the chances beyond them have more.
+    assert (np.diff(chances, axis=0) < 1e-3).all()
+    # A table of the default's length is close to it where it is extrapolated, too.
+    assert table.chance(40, 30) == pytest.approx(match_equity_table().chance(40, 30), abs=0.02)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -124,10 +174,15 @@ def test_a_table_of_your_own(tmp_path):
         (SMALL.replace("type='explicit'", "type='zadeh'", 1), "must be of type explicit"),
         (SMALL.replace("0.75", "often"), "'often' is not a probability"),
         (SMALL.replace("0.75", "0.76"), "must add up to 1"),
+        (
+            SMALL.replace("</row></post", "</row><row><me>0.5</me><me>0.4</me><me>0.3</me></row></post"),
+            STRENGTH,
+        ),
         (SMALL.replace("<me>0.75</me>", ""), "must be square"),
         (SMALL.replace("<me>0.48</me><me>0.3</me>", ""), "must have 3 chances"),
-        (SMALL.replace("0.48", "0.2"), "must decrease"),
-        (SMALL.replace("0.7<", "0.4<").replace("0.3<", "0.6<", 1), "must decrease"),
+        (SMALL.replace("<me>0.3</me></row></post", "</row></post"), "must have 3 chances"),
+        (SMALL.replace("0.48", "0.2"), "must not increase"),
+        (SMALL.replace("0.7<", "0.4<").replace("0.3<", "0.6<", 1), "must not increase"),
     ],
 )
 def test_faults_of_a_file(text, words):

@@ -11,7 +11,8 @@ from motif.library import load_evaluator as load_evaluator_of
 from motif.library import rank
 from motif.players import as_player
 from motif.runtime.errors import PlayerError
-from motif.sampling.samples import Dataset
+from motif.sampling.samples import Dataset, labelled
+from tests.games import some_boards
 
 FILE = '''
 import numpy as np
@@ -143,6 +144,24 @@ def test_models_of_scikit_learn():
     for wrong in (3, LinearRegression):
         with pytest.raises(PlayerError, match="is not a fitted estimator: it has no method predict"):
             from_sklearn(wrong)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_model_of_a_data_frame_is_given_its_columns():
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    pandas = pytest.importorskip("pandas")
+    from sklearn.linear_model import Ridge
+
+    boards = some_boards("pubeval", 60, seed=7)
+    data = labelled(boards, load_evaluator("keith-v1").evaluate_many(boards))
+    names = data.feature_names("keith")
+    table = pandas.DataFrame(data.X("keith"), columns=names)
+    expected = from_sklearn(Ridge().fit(data.X("keith"), data.y()), "keith").evaluate_many(boards)
+    for order in (names, names[::-1]):
+        evaluator = from_sklearn(Ridge().fit(table[order], data.y()), "keith")
+        np.testing.assert_allclose(evaluator.evaluate_many(boards), expected, atol=1e-4)
+    with pytest.raises(PlayerError, match="Ridge was fitted to the column 'pips', which is none of the par"):
+        from_sklearn(Ridge().fit(table.rename(columns={names[0]: "pips"}), data.y()), "keith")
 
 
 def test_an_object_that_only_predicts_probabilities():

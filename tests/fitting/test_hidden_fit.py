@@ -118,6 +118,8 @@ def test_an_interrupted_fit_goes_on(tmp_path):
     numbers = []
     fit = fit_hidden(planted(), SETTINGS, checkpoint=path, on_pass=lambda done: numbers.append(done.number))
     assert numbers == [3]
+    seconds = [each.seconds for each in fit.history]
+    assert 0 < seconds[0] < seconds[1] < seconds[2]
     assert bytes_of(fit) == bytes_of(fit_hidden(planted(), SETTINGS))
 
 

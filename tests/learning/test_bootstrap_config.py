@@ -85,6 +85,14 @@ def test_presets():
         load_preset("none")
 
 
+def test_numbers_with_an_exponent_and_a_name_like_one(tmp_path):
+    text = TEXT.replace("ranking: null", "tolerance: 1e-6").replace("rate: 0.5", "rate: 5e-1")
+    config = parse_config(text.replace("name: tiny", "name: '1e6'"), "tiny.yaml")
+    assert (config.fit_settings().tolerance, config.versions[1].rate) == (1e-6, 0.5)
+    config.save(tmp_path)
+    assert load_config(tmp_path / "config.yaml") == config
+
+
 def test_another_seed():
     config = parse_config(TEXT, "tiny.yaml")
     assert with_seed(config, None) is config

@@ -252,6 +252,13 @@ def stop_before_the_matches(patch):
     return {}
 
 
+@pytest.mark.parametrize("versions", [0, -1, 1.5])
+def test_at_least_one_version(tmp_path, versions):
+    with pytest.raises(SettingError, match=f"versions must be .*, not {versions}"):
+        run_bootstrap(tmp_path / "run", TINY, versions=versions, jobs=1)
+    assert not (tmp_path / "run").exists()
+
+
 STOPS = [stop_between_versions, stop_in_sampling, stop_before_the_fit, stop_before_the_matches]
 
 

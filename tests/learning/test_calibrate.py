@@ -7,6 +7,7 @@ import pytest
 
 from motif.board.packed import pack_many
 from motif.evaluators import StaticEvaluator, load_evaluator, load_static
+from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.learning import recalibration as module
 from motif.learning.recalibration import ALL, calibrate, calibrated_weights, fitted_to, weights_behind
 from motif.learning.rows import validation_games
@@ -185,12 +186,14 @@ def test_a_dataset_that_the_weights_know(folder):
     fingerprint = dataset_fingerprint(folder)
     for known, expected in ((fingerprint, True), (["x", fingerprint], True), (["x"], False), ([], False)):
         assert fitted_to(evaluator_of(replace(EQUITY.weights, fit={"dataset": known})), folder) is expected
+    deep = LookaheadEvaluator(evaluator_of(replace(EQUITY.weights, fit={"dataset": fingerprint})), 1)
+    assert fitted_to(deep, folder)
     assert not fitted_to(load_static("bras"), folder)
     assert not fitted_to(load_static("pubeval"), folder)
 
 
 def test_what_is_refused(folder, boards, tmp_path):
-    for share in (0.0, 1.0, -1.0, float("nan")):
+    for share in (0.0, 1.0, -1.0, float("nan"), "a"):
         with pytest.raises(SettingError, match="share must be between 0 and 1"):
             calibrate(folder, load_static("bras"), share=share)
     samples = labelled(load_static("bras"), boards[:A_GAME])

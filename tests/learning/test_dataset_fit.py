@@ -197,9 +197,9 @@ def test_large_parts_are_read_in_pieces(tmp_path, monkeypatch, samples, plain):
 
 
 def test_a_pool_is_its_datasets_one_after_the_other(tmp_path, folder, samples):
-    together = put_behind(samples, samples)
-    assert same(fitted([folder, folder]), fitted([stored(tmp_path / "both", together, 500)]))
-    parts = list(pooled_parts([folder, folder]))
+    together, others = put_behind(samples, samples), [folder, stored(tmp_path / "other", samples, 300)]
+    assert same(fitted(others), fitted([stored(tmp_path / "both", together, 500)]))
+    parts = list(pooled_parts(others))
     assert (np.concatenate([part.game for part in parts]) == together.game).all()
     assert (np.concatenate([part.decision for part in parts]) == together.decision).all()
 
@@ -212,7 +212,32 @@ def test_validation_games(folder, samples):
     assert set(one) < set(games)
     assert set(one) != set(other)
     assert set(held_out([folder], 0.25, 1).game) == set(one)
-    assert validation_games([folder, folder], 0.5, 1).max() > games.max()
+
+
+def test_games_of_one_player_and_seed_are_held_out_together(tmp_path, folder):
+    more = made(tmp_path / "more", replace(GAMES, games=50, trials=1))
+    new = made(tmp_path / "new", replace(GAMES, games=6, seed=9))
+    pool = [folder, new, more]
+    numbers = [
+        set(part.groups + first) for part, first in zip(map(read_dataset, pool), (0, 50, 0), strict=True)
+    ]
+    pooled = [part.game for part in pooled_parts(pool)]
+    assert set(np.concatenate(pooled)) == set.union(*numbers)
+    held = set(validation_games(pool, 0.5, 1))
+    assert len(held) == 28
+    assert all(0 < len(held & games) < len(games) for games in numbers)
+    assert set(held_out(pool, 0.5, 1).game) == held
+
+
+def test_a_dataset_is_not_pooled_with_itself(folder):
+    with pytest.raises(FitError, match="samples: the dataset is given twice"):
+        fitted([folder, folder.parent / folder.name / ".." / folder.name])
+
+
+def test_datasets_without_a_record_are_the_same_games_only_if_they_are_equal(tmp_path, samples):
+    one, other = (samples.write(tmp_path / name) for name in ("one", "other"))
+    half = samples[: len(samples) // 2].write(tmp_path / "half")
+    assert [int(part.game.min()) for part in pooled_parts([one, other, half])] == [0, 0, 40]
 
 
 def test_one_column(folder, samples):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motif.analysis.term_report import board_terms, dataset_boards, dataset_terms, no_errors
 from motif.fitting.significance import significance
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
@@ -100,3 +101,32 @@ def test_heads_that_no_fit_leads_to(fitted):
             settings_of(replace(weights, fit={**weights.fit, **fact}))
     assert settings_of(replace(weights, fit={})).seed == 0
     assert set(weights.classes) <= set(CLASS_NAMES)
+
+
+def test_weights_fitted_with_hidden_units_have_no_errors(fitted):
+    folder, _ = fitted
+    settings = FitSettings(parameters="keith", seed=3, hidden=2, passes=1)
+    weights = fit_dataset([folder], settings, name="made", jobs=1).weights
+    assert (
+        no_errors(folder, weights, "contact", "win") == "weights fitted together with hidden units have none"
+    )
+    found, count = dataset_terms(folder, weights, "contact", "win")
+    boards = dataset_boards(folder, "contact")
+    expected, _ = board_terms(boards, weights, "contact", "win")
+    assert count == len(boards)
+    assert np.isnan(found.statistics.errors).all()
+    np.testing.assert_array_equal(found.statistics.moves, expected.statistics.moves)
+    with _rows(folder, weights) as rows:
+        assert np.isnan(term_errors(rows, weights, settings, "contact", "win").statistics.errors).all()
+
+
+def test_weights_have_errors_only_from_the_dataset_they_were_fitted_to(fitted, tmp_path):
+    folder, fit = fitted
+    assert no_errors(folder, fit.weights, "contact", "win") == ""
+    assert np.isfinite(dataset_terms(folder, fit.weights, "contact", "win")[0].statistics.errors).all()
+    write_samples(tmp_path / "other", made_samples(5, 20))
+    problem = no_errors(tmp_path / "other", fit.weights, "contact", "win")
+    assert problem == f"made has no record of a fit to {tmp_path / 'other'}"
+    assert np.isnan(
+        dataset_terms(tmp_path / "other", fit.weights, "contact", "win")[0].statistics.errors
+    ).all()

@@ -6,17 +6,20 @@ import pickle
 import py_compile
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import motif
 from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.evaluators.model import own_set_of
 from motif.evaluators.static import model_fingerprint, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
+from motif.learning.bootstrap_run import load_preset, run_bootstrap
 from motif.parameters import parameter_set
-from motif.parameters.named_sets import features
+from motif.parameters.named_sets import check_found, features
 from motif.parameters.registry import GROUPS
 from motif.parameters.sets import PARAMETER_SETS
 from motif.runtime.errors import ParameterError, WeightFileError
@@ -122,6 +125,20 @@ def test_the_file_may_use_what_numpy_and_python_offer(tmp_path):
     assert features(chosen, Position.start().board[None])[0, chosen.names.index("doubled")] == 10
 
 
+@pytest.mark.parametrize("change", ["board[6] -= 1", "board[1:7] = 0", "clear(board)"])
+def test_a_function_must_not_change_the_board(tmp_path, change):
+    text = (
+        "from motif.parameters import extend\nfrom motif.compiler.jit import inline_kernel\n"
+        "@inline_kernel\ndef clear(board):\n    board[24] = 0\n"
+        "mine = extend()\n@mine.side('x', unit='x', full=1, group='race')\ndef one(board):\n"
+        f"    {{}}\n    {change}\n    return max(board[6], 0)\n"
+    )
+    with pytest.raises(ParameterError, match=r"one: must not change the board; change a copy, board\.copy"):
+        parameter_set(str(written(tmp_path, text.format("pass"))))
+    chosen = parameter_set(str(written(tmp_path, text.format("board = board.copy()"))))
+    assert features(chosen, Position.start().board[None]).shape == (1, 2)
+
+
 def weights_of(chosen, seed=0) -> WeightFile:
     rng = np.random.default_rng(seed)
     heads = {"win": linear_head(0.1, rng.normal(scale=0.2, size=len(chosen)))}
@@ -212,6 +229,26 @@ def test_weights_find_their_file_in_all_folders(tmp_path, monkeypatch):
         load_static(str(tmp_path / "weights.yaml"))
     monkeypatch.setenv("MOTIF_PARAMETERS", f"{tmp_path / 'none'}:{elsewhere}")
     assert load_static(str(tmp_path / "weights.yaml")).weights.parameters.name == FILE
+
+
+def test_a_file_that_weights_would_not_find_is_named_before_the_fit(tmp_path, monkeypatch):
+    for name in ("away", "own", "runs"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "away")
+    path = written(tmp_path / "own")
+    runs = tmp_path / "runs"
+    said = f"parameters: weights in {runs} would not find them: no {FILE} in .*; copy the file there"
+    with pytest.raises(ParameterError, match=said) as refused:
+        motif.fit("no dataset", parameters=path, out=tmp_path / "runs" / "x.yaml")
+    assert refused.value.fields == ("parameters",)
+    config = load_preset("demo")
+    with pytest.raises(ParameterError, match=said.replace("runs", "runs/v0")):
+        run_bootstrap(tmp_path / "runs", replace(config, fit={**config.fit, "parameters": str(path)}), jobs=1)
+    assert not list((tmp_path / "runs").iterdir())
+    check_found(path, tmp_path / "own" / "runs")
+    check_found("keith", tmp_path / "runs")
+    monkeypatch.setenv("MOTIF_PARAMETERS", str(tmp_path / "own"))
+    check_found(path, tmp_path / "runs")
 
 
 def test_weights_run_only_the_file_they_were_fitted_to(tmp_path):

@@ -57,6 +57,33 @@ def test_convergence_of_all_fits(tmp_path):
     assert 1 < height / width < 2.5
 
 
+def seconds_axis(rows: list[dict]) -> list[str]:
+    """The labels of the axis of seconds; empty if there is none."""
+    figure = plot_convergence(rows, None)
+    above = [axes for axes in figure.axes if axes.get_xlabel() == "seconds"]
+    return [label.get_text() for axes in above for label in axes.get_xticklabels()]
+
+
+def timed(seconds: list[float], first: int = 0) -> list[dict]:
+    rows = zip(made_rows([("contact", "win")], passes=len(seconds) - 1), seconds, strict=True)
+    return [dict(row, **{"pass": k, "seconds": at}) for k, (row, at) in enumerate(rows, first)]
+
+
+def test_the_axis_of_seconds():
+    assert seconds_axis(timed([0.0, 0.002, 0.0035])) == ["0", ".0020", ".0035"]
+    assert seconds_axis(timed([0.3, 0.6, 12.0], first=1)) == ["0", ".30", ".60", "12"]
+    assert seconds_axis(timed([0.0, 0.00001, 0.00002])) == []
+
+
+def test_noise_that_is_zero_is_known():
+    def words(noise: float | str) -> str:
+        rows = [dict(row, label_noise=noise) for row in made_rows([("contact", "win")])]
+        return plot_convergence(rows, None).legends[0].get_title().get_text()
+
+    assert "unknown" in words("")
+    assert words(0.0) == "Above each panel: last errors, training / validation / noise."
+
+
 def test_convergence_of_a_run_whose_versions_differ(tmp_path):
     versions = {f"v{k}": made_rows(ALL_FITS[k : k + 9], passes=3 + k) for k in range(3)}
     plot_run_convergence(versions, tmp_path / "few.png")

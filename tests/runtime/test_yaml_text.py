@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from motif.runtime.documents import MAX_DEPTH, YamlTextError, parse_large_yaml, parse_yaml
+from motif.runtime.documents import MAX_DEPTH, YamlTextError, parse_large_yaml, parse_yaml, yaml_text
 
 
 def refusal(text: str) -> str:
@@ -28,6 +28,22 @@ def test_plain_data():
         "date": "2026-11-21",
         "bad": "2001-99-99",
     }
+
+
+@pytest.mark.parametrize("text", ["1e-6", "1E6", "-2e+3", "+.5e1", "2.5e1", "7.e2"])
+def test_numbers_with_an_exponent(text):
+    number = parse_yaml(f"a: [{text}, '{text}']\n{text}: b")
+    assert number == {"a": [float(text), text], float(text): "b"}
+
+
+@pytest.mark.parametrize("text", ["e6", "1e", "1e6x", "e-6", "1_0e6", "1e6.5", "0x1e6z", "1 e6", "1e-6\n  2"])
+def test_texts_that_resemble_numbers(text):
+    assert parse_yaml(f"a: {text}") == {"a": " ".join(text.split())}
+
+
+@pytest.mark.parametrize("text", ["1e-6", "1E6", "1.5", "yes", "null", "x"])
+def test_texts_are_written_as_texts(text):
+    assert parse_yaml(yaml_text({"a": text, "b": [1e-6, 1e22]})) == {"a": text, "b": [1e-6, 1e22]}
 
 
 @pytest.mark.parametrize("text", ["a: 1\nb: 2\na: 3", "{a: 1, a: 1}", "c: {1: 2, 0x1: 3}"])
@@ -107,6 +123,10 @@ INSIDE = [
     ROWS + NUMBERS,
     ROWS.replace("0.25", "7"),
     ROWS.replace("0.25", "1_0.5"),
+    ROWS.replace("0.25", "25e-2"),
+    ROWS.replace("0.25", "'25e-2'"),
+    NUMBERS.replace("0.25", "25e-2"),
+    NUMBERS.replace("  off", "  1e6"),
     ROWS.replace("0.25", "007.5"),
     ROWS.replace("0.25", "1.0e400"),
     ROWS.replace("0.25", "1:20.5"),

@@ -75,6 +75,10 @@ def test_a_split_holds_out_whole_games_and_those_that_a_fit_would(data, tmp_path
     assert same(held_out([tmp_path / "data"], 0.2, 3), validation)
     with pytest.raises(SettingError, match="validation must be at least 0 and below 1, not 1"):
         data.split(1)
+    with pytest.raises(SettingError, match="seed must be a whole number, not 'x'"):
+        data.split(seed="x")
+    with pytest.raises(SettingError, match="seed must be at least 0, not -1"):
+        data.split(seed=-1)
 
 
 def test_what_is_written_is_read_again_and_by_pandas(data, tmp_path):

@@ -140,16 +140,12 @@ def fit(
     """Fit weights to one dataset, or to several datasets pooled."""
     from motif.analysis.term_report import with_words
     from motif.evaluators.named import weights_called
-    from motif.fitting.solve import PRUNE_Z
     from motif.learning.fit import fit_dataset
-    from motif.learning.fit_settings import check_size
     from motif.parameters.named_sets import check_found
 
-    check_size("prune_z", prune_z)
     if config is not None:
         settings = _configured(config, settings, context)
-    if prune or prune_z is not None:
-        settings = replace(settings, prune=PRUNE_Z if prune_z is None else prune_z)
+    settings = _pruned(settings, prune, prune_z)
     settings.check()
     settings.check_effects()
     check_found(settings.parameters, out.parent)
@@ -175,6 +171,17 @@ def fit(
     if printed_json(json, fitted.to_dict()):
         return
     _print_fit(fitted, out)
+
+
+def _pruned(settings: "FitSettings", prune: bool, prune_z: float | None) -> "FitSettings":
+    """Return the settings with the options --prune and --prune-z."""
+    from motif.fitting.solve import PRUNE_Z
+    from motif.learning.fit_settings import check_size
+
+    check_size("prune_z", prune_z)
+    if not prune and prune_z is None:
+        return settings
+    return replace(settings, prune=PRUNE_Z if prune_z is None else prune_z)
 
 
 def _configured(config: Path, settings: "FitSettings", context: typer.Context) -> "FitSettings":

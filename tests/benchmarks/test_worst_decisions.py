@@ -63,7 +63,7 @@ def one_decision(tmp_path, text: str, chosen: str) -> Choices:
     same = (benchmark.listed == board).all(axis=1)
     loss = benchmark.losses[same] if same.any() else benchmark.losses.max(keepdims=True)
     listed, classes = same.any(keepdims=True), np.zeros(1, np.int8)
-    return Choices(benchmark.path, loss, listed, classes, benchmark, board)
+    return Choices(benchmark.path, loss, listed, classes, np.zeros(1, np.int64), benchmark, board)
 
 
 def line(*plays: tuple[str, float]) -> str:

@@ -75,7 +75,7 @@ WORKS = [
     "motif.sample(player=folder / 'fit.yaml', games=1, trials=1, out=folder / 'own', jobs=1).games == 1",
     "motif.rank(start, '31', 'simple')[-1].chances.win > 0",
     "len(motif.compare_plays(start, '31', 'simple', plays='8/5 6/5', trials=36, cut=2, jobs=1).plays) == 1",
-    "list(motif.benchmark('simple', [data, data], jobs=1).files) == ['dataset 1', 'dataset 2']",
+    "list(motif.benchmark('simple', [data, data[:]], jobs=1).files) == ['dataset 1', 'dataset 2']",
     "data.X(parameter_set('keith')).shape == data.X(Path('keith')).shape == (len(data), 19)",
     "data.feature_names('keith')[0] == 'pip_count'",
     "motif.fit(data, parameters=parameter_set('keith'), heads='win', jobs=1).samples > 0",

@@ -79,8 +79,14 @@ def rows_of_classes(classes: npt.NDArray[np.int8]) -> dict[str, npt.NDArray[np.i
     return {CLASS_NAMES[code]: np.flatnonzero(classes == code) for code in np.unique(classes)}
 
 
-def mean_and_error(points: npt.NDArray[np.float64], games: npt.NDArray[np.int64]) -> tuple[float, float]:
-    """Return the mean of `points` (n,) and its standard error (NaN for one game), in millipoints."""
+def mean_and_error(
+    points: npt.NDArray[np.float64], games: npt.NDArray[np.int64] | None = None
+) -> tuple[float, float]:
+    """Return the mean of `points` (n,) and its standard error (NaN for one game), in millipoints.
+
+    Without `games`, each point counts as a game of its own.
+    """
+    games = np.arange(len(points)) if games is None else games
     return MILLIPOINTS * float(points.mean()), MILLIPOINTS * error_over_groups(points, games)
 
 

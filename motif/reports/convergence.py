@@ -221,7 +221,7 @@ def _draw_errors(
 
 
 def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
-    """Draw an axis above with the seconds until each numbered pass, unless they are too few to be told."""
+    """Draw an axis above with the seconds until each numbered pass, unless their labels would be the same."""
     low, high = axes.get_xlim()
     numbered = [tick for tick in axes.get_xticks() if 0 <= tick <= curve.passes[-1]]
     # Pass 0 is the start of the fit, which not every fit records.

@@ -46,7 +46,7 @@ from motif.runtime.limits import YAML_FILE
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.sampling.dataset import ROLLOUTS, read_manifest_positions
-from motif.sampling.sample import SamplePlan, SampleSettings, sample
+from motif.sampling.sample import OF_ROLLOUTS, SamplePlan, SampleSettings, sample
 from motif.sampling.sample import warm_up as warm_up_sampling
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
@@ -105,9 +105,11 @@ class VersionStep(SamplePlan):
             )
 
     def sample_settings(self, player: str, seed: int) -> SampleSettings:
-        """Return settings for sampling with `player`."""
+        """Return settings for sampling with `player`; those of rollouts only if rollouts label it."""
         label = self.labels if self.is_rolled_out else player + self.labels
-        return changed(SampleSettings(player=player, label=label, seed=seed), self.plan())
+        without = () if self.is_rolled_out else OF_ROLLOUTS
+        plan = {name: value for name, value in self.plan().items() if name not in without}
+        return changed(SampleSettings(player=player, label=label, seed=seed), plan)
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ from motif.sampling.recorded_games import (
 from motif.sampling.samples import Dataset, joined
 from motif.sampling.self_play import SampledPositions, SamplingRules, new_memory, new_record, self_play
 
-_OF_ROLLOUTS = ("trials", "cut", "stop_at_race", "stop_at_bearoff", "stratified")
+OF_ROLLOUTS = ("trials", "cut", "stop_at_race", "stop_at_bearoff", "stratified")
 """Settings of the labelling rollouts."""
 
 
@@ -162,7 +162,7 @@ class SampleSettings(SamplePlan):
     def check_effects(self) -> None:
         """Raise `SettingError` for a setting other than its default that has no effect on these labels."""
         if not self.is_rolled_out:
-            check_unused(self, _OF_ROLLOUTS, SettingError, "on labels without rollouts")
+            check_unused(self, OF_ROLLOUTS, SettingError, "on labels without rollouts")
 
     def of_recorded(self, games: int) -> "SampleSettings":
         """Return the settings for a number of recorded games.

@@ -18,7 +18,7 @@ POSITIONS = [
 STATES = [
     MatchState(),
     MatchState(7, 3, 6, crawford=True, dice=(6, 1)),
-    MatchState(5, 1, 2, cube=4, cube_owner="opponent", doubled=True, decision="opponent", player=0),
+    MatchState(5, 1, 2, cube=4, cube_owner="me", doubled=True, decision="opponent", player=0),
     MatchState(cube=32, cube_owner="me", jacoby=True, beavers=True),
     MatchState(3, 0, 5, resignation="gammon", game_state="over", decision="opponent"),
 ]

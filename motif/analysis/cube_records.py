@@ -22,6 +22,28 @@ from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
 from motif.runtime.frames import Record
 
 
+class CubeRow(NamedTuple):
+    """A possible cube action with its value for the player who may double."""
+
+    action: str
+    equity: float
+    mwc: float | None
+    """Chance of winning the match, if any."""
+
+
+def cube_rows(decision: CubeDecision) -> list[CubeRow]:
+    """Return the possible cube actions, with a beaver if it is the right answer."""
+    double = decision.double_name
+    mwc = decision.mwc_no_double, decision.mwc_double_take, decision.mwc_double_pass
+    rows = [
+        CubeRow(name.replace("double", double), value, one)
+        for (name, value), one in zip(decision.equities.items(), mwc, strict=False)
+    ]
+    if decision.should_beaver and decision.doubled is not None:
+        rows.append(CubeRow(f"{double}, beaver", decision.doubled, None))
+    return rows
+
+
 class CubeAnswer(NamedTuple):
     """A position's cube decision, with the evaluation behind it."""
 
@@ -49,18 +71,12 @@ class CubeAnswer(NamedTuple):
         and the chance of winning the match, if any.
         """
         decision = as_shown(self.decision)
-        double = decision.double_name
-        mwc = decision.mwc_no_double, decision.mwc_double_take, decision.mwc_double_pass
-        equities = decision.equities.items()
-        rows = [
-            (name.replace("double", double), value, one)
-            for (name, value), one in zip(equities, mwc, strict=False)
-        ]
-        if decision.should_beaver and decision.doubled is not None:
-            rows.append((f"{double}, beaver", decision.doubled, None))
+        rows = cube_rows(decision)
         if answer and decision.double_take is not None:
-            rows = [(name.partition(", ")[2], -value, one and 1 - one) for name, value, one in rows[1:]]
-        best = max(row[1] for row in rows) if answer else decision.value
+            rows = [
+                CubeRow(name.partition(", ")[2], -value, one and 1 - one) for name, value, one in rows[1:]
+            ]
+        best = max(row.equity for row in rows) if answer else decision.value
         listed = []
         for name, equity, chance in rows:
             less = difference_shown(equity, best)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
-from motif.analysis.cube_records import cube_words
+from motif.analysis.cube_records import cube_rows, cube_words
 from motif.analysis.match.decision_errors import judge_cube, judge_plays
 from motif.analysis.match.decisions import MILLIPOINTS, Errors, errors_of
 from motif.analysis.match.record_walk import Moment, walk
@@ -23,15 +23,8 @@ _Moment = TypeVar("_Moment", bound=Moment)
 
 def decision_lines(decision: CubeDecision) -> list[str]:
     """Return lines with the doubler's equities, and MWC in a match, of the possible cube actions."""
-    double, beaver = decision.double_name, decision.doubled if decision.should_beaver else None
-    all_rows = (
-        (f"no {double}", decision.no_double, decision.mwc_no_double),
-        (f"{double}, take", decision.double_take, decision.mwc_double_take),
-        (f"{double}, pass", decision.double_pass, decision.mwc_double_pass),
-        (f"{double}, beaver", beaver, None),
-    )
-    rows = [(words, equity, mwc) for words, equity, mwc in all_rows if equity is not None]
-    width = 2 + max(len(words) for words, _, _ in rows)
+    rows = cube_rows(decision)
+    width = 2 + max(len(row.action) for row in rows)
     lines = [
         f"      {words:{width}}{equity:+.3f}" + ("" if mwc is None else f"{mwc:9.2%} of the match")
         for words, equity, mwc in rows

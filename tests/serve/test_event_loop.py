@@ -1,6 +1,7 @@
 """Clients cannot block the event loop, which reads requests and receives signals."""
 
 import asyncio
+import gc
 import json
 import socket
 import threading
@@ -45,14 +46,21 @@ class Callbacks:
 
 @pytest.fixture(scope="module")
 def watched():
-    """A server, and the callbacks of its event loop."""
+    """A server, and the callbacks of its event loop.
+
+    Objects of the tests before are frozen: collecting garbage among them takes half a second of whichever
+    thread allocates next, and a server in a process of its own does not have them.
+    """
     callbacks = Callbacks()
+    gc.collect()
+    gc.freeze()
     with pytest.MonkeyPatch.context() as patch:
         callbacks.watch(patch)
         with running(QUICK, loop="asyncio") as asking:
             asking.post("/api/v1/analyse", content=b" 1 point match\n\n" + GAME % 1)
             asking.get("/openapi.json")
             yield asking, callbacks
+    gc.unfreeze()
 
 
 def nested():

@@ -331,10 +331,10 @@ def decide(
     player: PlayerLike | None = None,
     **match: Unpack[MatchKeywords],
 ) -> TurnDecision:
-    """Decide what to do now: play, roll, double, take, beaver or pass.
+    """Decide what to do now: play, roll, double, take, beaver, pass, accept or reject.
 
     With a roll, given or in the ID, choose the best play; without one, decide whether to roll or to double.
-    If a double has been offered in the ID, respond to it.
+    If a double or a resignation has been offered in the ID, respond to it.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The best action of a turn: roll or double, take or pass, or the best play of a roll."""
+"""The best action of a turn: a play, roll or double, or the answer to a double or a resignation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from motif.analysis.cube_records import decision_record
@@ -12,9 +12,10 @@ from motif.board.position import Position
 from motif.doubling import CubeDecision, cube_decision
 from motif.evaluators import Evaluator
 from motif.players.ranking import Ranking, rank_plays
+from motif.players.resignations import is_accepted
 from motif.runtime.frames import Tabular
 
-Action = Literal["play", "roll", "double", "take", "beaver", "pass"]
+Action = Literal["play", "roll", "double", "take", "beaver", "pass", "accept", "reject"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,11 +24,11 @@ class TurnDecision(Tabular):
 
     action: Action
     play: Play | None = None
-    """The best play of a roll; None for a cube decision."""
+    """The best play of a roll; None without one."""
     ranking: Ranking | None = None
     """All legal plays of a roll."""
     cube: CubeDecision | None = None
-    """The cube decision; None if there is a roll to play."""
+    """The cube decision; None if there is a roll to play or a resignation to answer."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON record."""
@@ -52,11 +53,16 @@ def decide_turn(
     options: MatchOptions,
     name: str = "",
 ) -> TurnDecision:
-    """Play a `roll`; without one, decide whether to double, or answer a double on offer.
+    """Play a `roll`; without one, decide whether to double, or answer a double or a resignation on offer.
 
-    The position is seen by the player on roll, who is the doubler if a double is on offer; `match` may be the
-    state of an ID.  Raises `PositionError` if the game is over.
+    The position is seen by the player on roll, who makes the offer if there is one; `match` may be the state
+    of an ID.  Raises `PositionError` if the game is over.
     """
+    if match is not None and match.resignation != "none" and roll in (None, match.dice):
+        check_goes_on(position)
+        state = replace(options.state_of(match), dice=roll)
+        accepts = is_accepted(position, state, evaluator, match.resignation)
+        return TurnDecision("accept" if accepts else "reject")
     if roll is not None:
         context, _ = for_match(evaluator, options, match)
         ranking = rank_plays(position, roll, evaluator, context, chances_for=SHOWN, name=name)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from motif.analysis.turn import Action
 from motif.runtime.frames import Record
 from motif.serve.questions import examples
 
@@ -186,7 +187,7 @@ class CubeDecisionAnswer(CubeActionAnswer, ProbabilitiesAnswer):
 class TurnAnswer(Answer):
     """What to do now."""
 
-    action: Literal["play", "roll", "double", "take", "beaver", "pass"]
+    action: Action
     play: str | None
     """The best play, if there is a roll to play."""
     moves: Moves | None

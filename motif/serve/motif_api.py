@@ -211,7 +211,7 @@ async def decide_cube(question: CubeQuestion, request: Request) -> Response:
 
 @router.post("/decide", responses=answers(TurnAnswer))
 async def decide(question: HintQuestion, request: Request) -> Response:
-    """Decide what to do now: play a roll, roll or double, or answer the double of the ID."""
+    """Decide what to do now: play a roll, roll or double, or answer the double or resignation of the ID."""
     return await _answered(request, RequestKind.PLAYS, _turn, question)
 
 

@@ -11,23 +11,21 @@ import numpy as np
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
-from motif.board.rules import RESIGNATIONS, gammons_count
+from motif.board.rules import gammons_count
 from motif.doubling import CubeDecision, cube_decision
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.decision import BEAVERED
 from motif.doubling.equities import DOUBLED_WORTH, scale
-from motif.evaluators.cube_model import EVEN, NO_CUBE, CubeModel, without_cube
+from motif.evaluators.cube_model import NO_CUBE, CubeModel, without_cube
 from motif.evaluators.named import default_player, entry_of, without_plies
 from motif.players import Player, load
 from motif.players.player import cube_evaluator
+from motif.players.resignations import LOSSES, certain_loss, is_accepted
 from motif.runtime.errors import PlayerError, check_seed
 from motif.runtime.streams import derive_states
-from motif.session.resignations import certain_loss
 
 ADVISOR = default_player()
 """The player that makes the cube decisions of one without calibrated probabilities."""
-_ROUNDING = 1e-6
-"""Rounding error of float32 probabilities."""
 
 
 class Opponent:
@@ -126,12 +124,7 @@ class Opponent:
 
     def agrees(self, position: Position, state: MatchState, points: int) -> bool:
         """Return whether the opponent should accept when the player on roll offers to lose `points` cubes."""
-        certain = certain_loss(position, None)
-        if certain is not None and points >= RESIGNATIONS[certain]:
-            return True
-        value = self._equity(position, state)
-        worth = cube_model_for(state).equities[0, 0, 0, EVEN - points]
-        return bool(worth <= value + _ROUNDING)
+        return is_accepted(position, state, self._cube, LOSSES[points])
 
     def evaluation(self, position: Position, state: MatchState, *, cubeful: bool) -> tuple[float, ...]:
         """Return the five probabilities of the player on roll, and their value.

@@ -16,10 +16,10 @@ from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
 from motif.doubling import CubeDecision
 from motif.evaluators import Evaluator
+from motif.players.resignations import is_accepted
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError, SettingError, shown
 from motif.session.advisor import Advisor, CubeCost, cube_advisor
-from motif.session.resignations import is_accepted
 from motif.session.session import GameSession
 
 Event = list[str | int]
@@ -186,7 +186,8 @@ class EventGame:
                 possible = session.resignations()
                 if detail not in possible:
                     raise SettingError(f"invalid resignation {detail!r}: it must be {' or '.join(possible)}")
-                if not is_accepted(session, self.judge_of(1 - session.on_roll), detail):
+                judge = self.judge_of(1 - session.on_roll)
+                if not is_accepted(session.position, session.state(), judge, detail):
                     return False
                 self.follow(["resign", detail, session.on_roll])
             case _:

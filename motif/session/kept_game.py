@@ -14,12 +14,12 @@ from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, j
 from motif.evaluators.named import Kind, known_players, own_name, without_plies
 from motif.players import load
 from motif.players.player import Player
+from motif.players.resignations import LOSSES
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Record
 from motif.session.advisor import Advisor
 from motif.session.event_game import Event, EventGame
-from motif.session.resignations import LOSSES
 from motif.session.session import GameSession, Seat, SessionRules, record_tags
 
 _MAX_NAME = 40

@@ -10,12 +10,12 @@ from motif.board.moves import Play, parse_roll
 from motif.board.notation import find_play
 from motif.board.rules import RESIGNATIONS
 from motif.evaluators import Evaluator
+from motif.players.resignations import is_accepted, value_of_playing_on, value_of_resigning
 from motif.runtime.errors import PlayError, RecordError
 from motif.session.advisor import Advisor
 from motif.session.event_game import Event, EventGame
 from motif.session.illegal import why_illegal
 from motif.session.prompter import Prompter, Screen
-from motif.session.resignations import expected_loss, is_accepted
 from motif.session.tutor import Tutor, decision_lines
 
 _HINTS_SHOWN = 8
@@ -327,9 +327,10 @@ class Table:
             is_agreed = self.prompter.agree(f"{other.name}, do you accept?")
         else:
             judge = self._game.judge_of(1 - session.on_roll)
-            is_agreed = is_accepted(session, judge, loss)
-            worth = expected_loss(session.position, session.roll, judge) * session.cube
-            expects = f": playing on is worth {worth:.2f} points to {other.name}"
+            offer = session.position, session.state(), judge
+            is_agreed = is_accepted(*offer, loss)
+            on, now = value_of_playing_on(*offer), value_of_resigning(session.state(), loss)
+            expects = f": playing on has an equity of {-on:+.3f}, and accepting {-now:+.3f}"
         if is_agreed:
             self._follow(["resign", loss, session.on_roll])
         else:

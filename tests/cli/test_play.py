@@ -371,7 +371,7 @@ def test_a_declined_resignation_goes_on(typing, opponent):
     # After ten random plays a gammon is more likely than not.  The advisor judges for `random`.
     lines = [*["1"] * 10, "resign", "single", "yes", "pips", "resign", "backgammon", "yes"]
     out = typing(lines, opponent, "--hint-player", "motif-v1", "--seed", "1", "--no-cube").out
-    declined = f"{opponent} declines: playing on is worth 1."
+    declined = f"{opponent} declines: playing on has an equity of +1."
     accepted = f"{opponent} wins a backgammon: human resigned. Score: human 0, {opponent} 3."
     assert -1 < out.find(declined) < out.find("pip counts: human ") < out.find(accepted)
 

@@ -9,12 +9,19 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
+from motif.board.match_state import MatchState, match_id
+from motif.board.position import Position
 from motif.serve import answers
 from motif.serve.serve_settings import ServeSettings
 from tests.serve.conftest import OPENING, ROOT, running
 
 PAGE = (ROOT / "docs" / "how-to" / "serve.md").read_text("utf-8")
 AT_SCORE = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:3:4:0:5:10"
+RESIGNS_GAMMON, RESIGNS_BACKGAMMON = (
+    f"{Position.from_points({23: 2, 6: 13}, {1: 1}).gnubg_id}:{match_id(MatchState(resignation=loss))}"
+    for loss in ("gammon", "backgammon")
+)
+"""A certain backgammon, in which the player on roll resigns."""
 DOUBLED = "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:0:0:0:0:10"
 
 
@@ -70,6 +77,9 @@ def test_every_route_is_typed(client):
         ({"id": OPENING}, "roll"),
         ({"id": DOUBLED}, "take"),
         ({"id": AT_SCORE}, "play"),
+        ({"id": RESIGNS_GAMMON}, "reject"),
+        ({"id": RESIGNS_GAMMON, "dice": "31"}, "play"),
+        ({"id": RESIGNS_BACKGAMMON}, "accept"),
     ],
 )
 def test_one_call_for_play_and_cube(client, question, action):

@@ -16,9 +16,9 @@ from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
 from motif.evaluators.bearoff.race import bearoff_chances
 from motif.players import load
+from motif.players.resignations import certain_loss, is_accepted, value_of_playing_on
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError
-from motif.session.resignations import certain_loss, expected_loss, is_accepted
 from motif.session.session import GameSession, Seat
 
 ANN, BOB = Seat("Ann"), Seat("Bob")
@@ -183,15 +183,16 @@ def test_no_gammon_is_offered_with_checkers_off():
 def test_a_resignation_is_accepted_when_playing_on_is_worth_no_more(own, roll, accepted):
     session = at(Position.from_points(own, {1: 1}), roll)
     evaluator = load("pubeval@1").evaluator
-    offers = [offer for offer in RESIGNATIONS if is_accepted(session, evaluator, offer)]
+    asked = session.position, session.state(), evaluator
+    offers = [offer for offer in RESIGNATIONS if is_accepted(*asked, offer)]
     assert offers == accepted
 
 
 def test_a_good_game_is_not_given_away():
     session = begun()
     evaluator = load("pubeval@1").evaluator
-    assert abs(expected_loss(session.position, session.roll, evaluator)) < 1
-    assert is_accepted(session, evaluator, "single")
+    assert abs(value_of_playing_on(session.position, session.state(), evaluator)) < 1
+    assert is_accepted(session.position, session.state(), evaluator, "single")
 
 
 @given(st.integers(0, 10**6))

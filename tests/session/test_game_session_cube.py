@@ -11,9 +11,9 @@ from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
+from motif.players.resignations import is_accepted
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import RecordError, SettingError
-from motif.session.resignations import is_accepted
 from motif.session.session import GameSession, Seat, SessionRules
 
 ANN, BOB = Seat("Ann"), Seat("Bob")
@@ -238,10 +238,10 @@ def test_resignations_that_are_enough_whatever_the_position():
 
     match = begun(SessionRules(length=3), score=(2, 0))
     turn(match)
-    assert is_accepted(match, Never(), "single")
+    assert is_accepted(match.position, match.state(), Never(), "single")
     money = begun(MONEY)
     turn(money)
-    assert is_accepted(money, Never(), "single")
+    assert is_accepted(money.position, money.state(), Never(), "single")
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,19 @@
-"""Resignations: certain losses, expected losses, and which offers to accept."""
+"""Resignations: certain losses, their values, and which offers to accept."""
 
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.match_state import MatchState
 from motif.board.movegen import ROLLS
 from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
-from motif.board.rules import RESIGNATIONS, match_winner
+from motif.board.rules import RESIGNATIONS
+from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import Evaluator
+from motif.evaluators.cube_model import EVEN, CubeModel, without_cube
 from motif.evaluators.probabilities import switched_equities
-from motif.session.session import GameSession
 
 LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
 """Kinds of resignations by their points."""
@@ -45,25 +47,36 @@ def _points(boards: Board) -> npt.NDArray[np.int8]:
     return np.asarray(finished_points_many(pack_many(boards).view(np.int64)))
 
 
-def expected_loss(position: Position, roll: tuple[int, int] | None, evaluator: Evaluator) -> float:
-    """Return the expected cubeless loss, -3 to 3, of the player on roll, before or after `roll`."""
-    certain = certain_loss(position, roll)
-    if certain is not None:
-        return RESIGNATIONS[certain]
-    board = position.board[None]
-    if roll is None:
-        return float(switched_equities(evaluator.equity_many(board))[0])
-    return float(switched_equities(evaluator.best_plays(board, np.array([roll])).equities)[0])
+def value_of_playing_on(position: Position, state: MatchState, evaluator: Evaluator) -> float:
+    """Return the normalised equity of the player on roll, with a dead cube, before or after a roll.
 
-
-def is_accepted(session: GameSession, evaluator: Evaluator, offered: str) -> bool:
-    """Return whether the opponent should accept the resignation `offered` by the player on roll.
-
-    Accept if the resignation wins the match, if gammons do not count, or if `evaluator` expects no more from
-    playing on, cubeless.
+    The roll is that of `state`.  The equity depends on the score, and on the Jacoby rule.
     """
-    score = list(session.score)
-    score[1 - session.on_roll] += RESIGNATIONS[offered] * session.cube
-    if match_winner(session.rules.length, (score[0], score[1])) is not None or not session.gammons_count:
+    cube_model = without_cube(cube_model_for(state))
+    certain = certain_loss(position, state.dice)
+    if certain is not None:
+        return _value(cube_model, certain)
+    board = position.board[None]
+    if state.dice is None:
+        return float(evaluator.cubeful_equities(board, cube_model, 0)[0])
+    return float(evaluator.with_cube(cube_model).best_plays(board, np.array([state.dice])).equities[0])
+
+
+def value_of_resigning(state: MatchState, loss: str) -> float:
+    """Return the normalised equity of the player on roll after resigning `loss`."""
+    return _value(cube_model_for(state), loss)
+
+
+def _value(cube_model: CubeModel, loss: str) -> float:
+    return float(cube_model.equities[cube_model.state, 0, 0, EVEN - RESIGNATIONS[loss]])
+
+
+def is_accepted(position: Position, state: MatchState, evaluator: Evaluator, loss: str) -> bool:
+    """Return whether the opponent should accept the resignation of the player on roll, who offers `loss`.
+
+    Accept if no loss costs more, as at match point, or if `evaluator` expects no more from playing on.
+    """
+    resigned = value_of_resigning(state, loss)
+    if resigned <= min(value_of_resigning(state, other) for other in RESIGNATIONS):
         return True
-    return expected_loss(session.position, session.roll, evaluator) <= RESIGNATIONS[offered] + _ROUNDING
+    return resigned <= value_of_playing_on(position, state, evaluator) + _ROUNDING

@@ -38,8 +38,9 @@ from motif.library_options import MatchKeywords, lists_fields
 from motif.players.player import PlayerLike, evaluator_of
 from motif.players.ranking import ALL, Ranking, rank_plays
 from motif.rollouts import RolloutSettings
-from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, changed, shown
+from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, shown
 from motif.runtime.frames import frame
+from motif.runtime.settings import changed
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -23,9 +23,10 @@ from motif.learning.recalibration import calibrate as calibration_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, as_player, evaluator_of
-from motif.runtime.errors import DatasetError, MotifError, SettingError, changed, settings_of, shown
+from motif.runtime.errors import DatasetError, MotifError, SettingError, shown
 from motif.runtime.files import check_target
 from motif.runtime.frames import Row
+from motif.runtime.settings import changed, settings_of
 from motif.sampling.game_results import read_results
 from motif.sampling.recorded_games import read_games
 from motif.sampling.sample import SampleResult, SampleSettings

@@ -17,7 +17,7 @@ from motif.rollouts import Comparison, RolloutResult, RolloutSettings
 from motif.rollouts import compare_plays as compared
 from motif.rollouts.comparison import CANDIDATES
 from motif.rollouts.trials import rollout as roll_out
-from motif.runtime.errors import settings_of
+from motif.runtime.settings import settings_of
 
 
 @lists_fields(RolloutSettings)

@@ -26,12 +26,12 @@ from motif.evaluators import Evaluator
 from motif.evaluators.named import NET_PREFIX, entry_of, shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
-from motif.rollouts.rollout_settings import check_count
 from motif.runtime import documents
 from motif.runtime.errors import BenchmarkError, MotifError, PlayerError, plain_text, shown
 from motif.runtime.files import write_text
 from motif.runtime.package import VERSION
 from motif.runtime.progress import Stopwatch
+from motif.runtime.settings import check_count
 from tools.marked_page import region, reporting, write_region
 
 CLASSES = ("contact", "crashed", "race")

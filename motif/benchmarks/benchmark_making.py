@@ -30,15 +30,15 @@ from motif.players.gnubg import GnubgPlayer
 from motif.rollouts.games import Choose
 from motif.rollouts.player_trials import Portion, player_trials
 from motif.rollouts.playout import MAX_PLIES
-from motif.rollouts.rollout_settings import RolloutSettings, check_count
+from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Values
 from motif.rollouts.trials import results_of_trials
-from motif.runtime.errors import BenchmarkError, FileError, SettingError, check_seed, check_types, shown
+from motif.runtime.errors import BenchmarkError, FileError, SettingError, shown
 from motif.runtime.files import json_of, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.settings import setting
+from motif.runtime.settings import check_count, check_seed, check_types, setting
 from motif.runtime.streams import derive_states
 
 ANY_CLASS = "any"

@@ -39,10 +39,11 @@ from motif.evaluators.evaluator import first_best
 from motif.evaluators.probabilities import switched_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
-from motif.runtime.errors import BenchmarkError, PlayerError, check_seed
+from motif.runtime.errors import BenchmarkError, PlayerError
 from motif.runtime.frames import Row, Tabular
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
+from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
 
 _DECISIONS_AT_ONCE = 500

@@ -258,7 +258,7 @@ def _roll_out(
     """Roll out the best plays of a ranking; also return by whom, in words, and the JSON record."""
     from motif.rollouts import compare_plays
     from motif.rollouts.comparison import CANDIDATES, EARLY
-    from motif.rollouts.rollout_settings import check_count
+    from motif.runtime.settings import check_count
 
     count = CANDIDATES if rolling.candidates is None else rolling.candidates
     check_count("candidates", count, 1)

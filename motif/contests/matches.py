@@ -4,8 +4,7 @@ from motif.board.rules import check_match_length
 from motif.contests.pairs import new_contest, play_contest
 from motif.contests.result import ContestResult, ContestRules, contest_result
 from motif.players.player import PlayerLike, as_player
-from motif.rollouts.rollout_settings import check_count
-from motif.runtime.errors import check_seed
+from motif.runtime.settings import check_count, check_seed
 
 MATCHES = 100
 """Default number of matches."""

@@ -4,8 +4,8 @@ from motif.contests.pairs import new_contest, play_contest
 from motif.contests.result import ContestResult, ContestRules, contest_result
 from motif.contests.sequential import ERROR_RATE, SequentialTest
 from motif.players.player import PlayerLike, as_player
-from motif.rollouts.rollout_settings import check_count, check_error_rate
-from motif.runtime.errors import SettingError, check_seed
+from motif.runtime.errors import SettingError
+from motif.runtime.settings import check_count, check_error_rate, check_seed
 
 GAMES = 1000
 """Default number of games."""

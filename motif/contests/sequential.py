@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from motif.board.outcome import Outcome
-from motif.rollouts.rollout_settings import check_error_rate
+from motif.runtime.settings import check_error_rate
 
 ERROR_RATE = 0.05
 """Default probability that a contest between equal players ends with a difference called certain."""

@@ -25,11 +25,11 @@ from motif.contests.result import (
     mean_of_pairs,
 )
 from motif.players.player import Player, PlayerLike, as_player
-from motif.rollouts.rollout_settings import check_count
-from motif.runtime.errors import SettingError, check_seed, shown
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
+from motif.runtime.settings import check_count, check_seed
 from motif.runtime.streams import derive_states
 
 _UNUSED_BITS = np.uint64(11)

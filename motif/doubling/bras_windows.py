@@ -19,8 +19,8 @@ from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.probabilities import WIN
 from motif.parameters.position_class import RACE
 from motif.rollouts.games import Flags, Games
-from motif.rollouts.rollout_settings import check_count
-from motif.runtime.errors import SettingError, check_seed
+from motif.runtime.errors import SettingError
+from motif.runtime.settings import check_count, check_seed
 
 LIVE_FROM = (62.0, 65.0)
 """Range of S from which the article doubles."""

@@ -32,10 +32,10 @@ from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
 from motif.evaluators.probabilities import WIN
 from motif.rollouts.games import Games, lockstep, starts, stream_dice
 from motif.rollouts.player_trials import best_of
-from motif.rollouts.rollout_settings import RolloutSettings, check_count
+from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import CubeStart, tally_trials
-from motif.runtime.errors import check_seed
+from motif.runtime.settings import check_count, check_seed
 from motif.runtime.streams import derive_states
 
 CUBE_STATES = (MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(cube=2, cube_owner="opponent"))

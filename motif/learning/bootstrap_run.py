@@ -29,9 +29,8 @@ from motif.learning.fit import warm_up as warm_up_fit
 from motif.learning.fit_settings import FitSettings
 from motif.parameters.named_sets import check_found
 from motif.players import load
-from motif.rollouts.rollout_settings import check_count
 from motif.runtime.documents import Entry, yaml_document, yaml_text
-from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError, changed, plain_text, shown
+from motif.runtime.errors import MotifError, SettingError, plain_text, shown
 from motif.runtime.files import (
     clear_temporaries,
     contents,
@@ -45,6 +44,7 @@ from motif.runtime.files import (
 from motif.runtime.limits import YAML_FILE
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
+from motif.runtime.settings import SEED_LIMIT, changed, check_count
 from motif.sampling.dataset import ROLLOUTS, read_manifest_positions
 from motif.sampling.sample import OF_ROLLOUTS, SamplePlan, SampleSettings, sample
 from motif.sampling.sample import warm_up as warm_up_sampling

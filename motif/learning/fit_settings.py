@@ -4,8 +4,8 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from motif.runtime.errors import FitError, check_seed, check_types, check_unused, shown
-from motif.runtime.settings import setting
+from motif.runtime.errors import FitError, shown
+from motif.runtime.settings import check_seed, check_types, check_unused, setting
 
 _RANKING, _HIDDEN_RANKING = 5.0, 10.0
 _HIDDEN_PASSES = 12

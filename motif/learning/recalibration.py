@@ -35,11 +35,12 @@ from motif.evaluators.static import weights_of, without_calibration
 from motif.learning.heads import fitted_datasets
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
-from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError, check_seed, shown
+from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
+from motif.runtime.settings import check_seed
 from motif.sampling.game_results import PositionResults, Results, ScoreResults, dataset_results
 from motif.sampling.samples import drawn_games
 

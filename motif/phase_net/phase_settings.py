@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
-from motif.runtime.settings import setting
+from motif.runtime.errors import SettingError
+from motif.runtime.settings import SEED_LIMIT, check_count, check_seed, check_types, setting
 
 ITSELF = "best-of-four"
 """The player of stage 2, and its default opponent."""
@@ -79,12 +79,12 @@ class PhaseNetSettings(_HeuristicSettings):
 
     def check(self) -> None:
         """Raise `SettingError` for an invalid or contradictory setting."""
+        check_types(self, SettingError)
         if self.stage == "2" and self.start is None:
             raise SettingError("stage 2 alone requires {start}, a net to continue from", "start")
         if len(set(self.opponents)) < len(self.opponents) or not all(self.opponents):
             raise SettingError(f"opponent must name different players, not {self.opponent!r}", "opponent")
         from motif.contests.result import MIN_PAIRS
-        from motif.rollouts.rollout_settings import check_count
 
         check_seed(self.seed)
         if self.seed >= SEED_LIMIT // _SEEDS_A_RUN:

@@ -20,7 +20,8 @@ from motif.evaluators.named import Kind, described, entry_of, load_evaluator, ow
 from motif.evaluators.own import Values, as_evaluator
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import WeightFile
-from motif.runtime.errors import PlayerError, PlayError, check_seed
+from motif.runtime.errors import PlayerError, PlayError
+from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
 
 _PLAYS_AT_ONCE = 4096

@@ -53,9 +53,9 @@ from motif.reports import analysis_plots as plots
 from motif.reports.document import Picture, html_page
 from motif.reports.position_plots import draw_clusters, draw_normality, draw_ranges
 from motif.reports.term_pages import effect_rows, effects_reading
-from motif.rollouts.rollout_settings import check_count
-from motif.runtime.errors import SettingError, check_seed
+from motif.runtime.errors import SettingError
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
+from motif.runtime.settings import check_count, check_seed
 
 TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
 SUMMARY, REPORT = "summary.json", "report.html"

@@ -34,12 +34,13 @@ from motif.evaluators.cube_model import NO_CUBE, CubeModel, cubeful_values
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import switched_equities, turned
 from motif.rollouts.playout import ROUND
-from motif.rollouts.rollout_settings import RolloutSettings, check_count, valued_for
+from motif.rollouts.rollout_settings import RolloutSettings, valued_for
 from motif.rollouts.tally import RollsOf, Tally, Values, p_value
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, results_of_trials, tally_trials
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch, progress
+from motif.runtime.settings import check_count
 
 EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
 """Settings of a comparison that takes about a tenth of a second; see docs/how-to/rollouts.md."""

@@ -19,7 +19,7 @@ from motif.compiler.jit import kernel
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import switched_equities
 from motif.rollouts.playout import FIXED_ROLLS, MAX_PLIES, first_rolls
-from motif.runtime.errors import check_seed
+from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive, next_below, next_roll, next_uint64
 
 _SIDES = 6

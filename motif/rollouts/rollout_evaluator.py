@@ -28,16 +28,11 @@ from motif.evaluators.static import prepared
 from motif.rollouts.comparison import Numbers, eliminated
 from motif.rollouts.player_trials import Items, Portion, play_trials
 from motif.rollouts.playout import COLUMNS, roll_out
-from motif.rollouts.rollout_settings import (
-    RolloutSettings,
-    check_count,
-    parse_luck_plies,
-    scored_equities,
-    valued_for,
-)
+from motif.rollouts.rollout_settings import RolloutSettings, parse_luck_plies, scored_equities, valued_for
 from motif.rollouts.tally import Values
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.progress import checkpoint
+from motif.runtime.settings import check_count
 from motif.runtime.streams import mix
 
 _TRIALS_BETWEEN_CHECKPOINTS = 1296

@@ -9,7 +9,6 @@ chosen by win probability.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +21,8 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
 from motif.rollouts.playout import MAX_PLIES, first_rolls
-from motif.runtime.errors import SettingError, check_seed, shown
-from motif.runtime.settings import setting
+from motif.runtime.errors import SettingError, shown
+from motif.runtime.settings import check_count, check_error_rate, check_seed, check_types, setting
 
 MONEY, NO_GAMMONS = "money", "no-gammons"
 SCORINGS = (MONEY, "dmp", NO_GAMMONS)
@@ -69,25 +68,7 @@ def valued_for(evaluator: Evaluator, scoring: str) -> Evaluator:
     return _ForWins(evaluator)
 
 
-def check_error_rate(error_rate: float) -> None:
-    """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
-    if not 0 < error_rate < 1:
-        raise SettingError(f"error_rate must be above 0 and below 1, not {shown(error_rate)}", "error_rate")
-
-
-COUNT_LIMIT = 2**31
-"""Limit below which numbers of trials and plies must be."""
 ALL_PLIES = "all"
-
-
-def check_count(name: str, value: int, low: int) -> None:
-    """Raise `SettingError` unless the `value` of the setting `name` is `low` to `COUNT_LIMIT` - 1."""
-    if not isinstance(value, Integral):
-        raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
-    if value < low:
-        raise SettingError(f"{name} must be at least {low}, not {shown(value)}", name)
-    if value >= COUNT_LIMIT:
-        raise SettingError(f"{name} must be below 2**31, not {shown(value)}", name)
 
 
 class PlayoutRules(NamedTuple):
@@ -122,6 +103,7 @@ class RolloutSettings:
 
     def check(self, with_cube: bool = False) -> None:
         """Raise `SettingError` for an invalid value, or a value that does not apply with a cube."""
+        check_types(self, SettingError)
         for name, low in (("trials", 1), ("cut", 0), ("luck_plies", 0)):
             check_count(name, getattr(self, name), low)
         if not 0 <= self.se < float("inf"):

@@ -26,10 +26,10 @@ from motif.rollouts.player_trials import Items, Portion, play_trials
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollouts.tally import Tally, Values
-from motif.runtime.errors import changed
 from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, checkpoint, progress
+from motif.runtime.settings import changed
 
 RESULT_NAMES = (*OUTPUTS, "equity")
 _TRIALS_AT_ONCE = 1296

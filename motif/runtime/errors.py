@@ -5,17 +5,8 @@ or 1 for a `FailedFitError` or a `WorkerError`.
 """
 
 import reprlib
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import fields, replace
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from numbers import Integral, Real
-from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-_Settings = TypeVar("_Settings")
 
 
 class MotifError(Exception):
@@ -141,76 +132,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {similar[0]!r}?" if similar else ""
 
 
-def changed(settings: _Settings, changes: Mapping[str, object]) -> _Settings:
-    """Return a copy of dataclass `settings` with `changes`; raises `SettingError` for unknown fields."""
-    known = [field.name for field in fields(settings)]  # type: ignore[arg-type]
-    for name in changes:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"; known settings: {', '.join(known)}"
-            raise SettingError(f"unknown setting {name!r}{hint}")
-    return replace(settings, **changes) if changes else settings  # type: ignore[type-var]
-
-
-def settings_of(
-    kind: type[_Settings], given: _Settings | None, changes: Mapping[str, object] | None = None
-) -> _Settings:
-    """Return the settings `given`, by default ``kind()``, with `changes`.
-
-    Raises `SettingError` for settings of another type, and as `changed` does.
-    """
-    if given is not None and not isinstance(given, kind):
-        names = [f"{field.name}=" for field in fields(kind)[:3]]  # type: ignore[arg-type]
-        raise SettingError(
-            f"settings must be {kind.__name__}, not {shown(given)}; write single settings by name, "
-            f"such as {', '.join(names)}"
-        )
-    return changed(kind() if given is None else given, changes or {})
-
-
-_KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
-    int: ("a whole number", (Integral,)),
-    int | None: ("a whole number", (Integral, NoneType)),
-    float: ("a number", (Real,)),
-    float | None: ("a number", (Real, NoneType)),
-    bool: ("True or False", (object,)),
-}
-"""Rules and accepted types of settings, by the annotation of the field; others are not checked."""
-
-
-def check_types(settings: "DataclassInstance", error: type[MotifError]) -> None:
-    """Raise `error` unless the numbers and truth values in `settings` have the types of their fields."""
-    for field in fields(settings):
-        value = getattr(settings, field.name)
-        rule, kinds = _KINDS.get(field.type, ("", ()))
-        # NumPy has a truth value of its own, which is no subclass of bool.
-        is_truth = type(value).__name__ in ("bool", "bool_")
-        if rule and not (isinstance(value, kinds) and is_truth == (field.type is bool)):
-            raise error(f"{field.name} must be {rule}, not {shown(value)}", field.name)
-
-
-def check_unused(
-    settings: "DataclassInstance", names: Collection[str], error: type[MotifError], when: str
-) -> None:
-    """Raise `error` if a setting in `names`, which have no effect `when`, is not its default."""
-    for field in fields(settings):
-        if field.name in names and getattr(settings, field.name) != field.default:
-            raise error(f"{field.name}: has no effect {when}", field.name)
-
-
 def plain_text(text: str) -> str:
     """Return `text` if it is one short line, otherwise its `shown` form."""
     return text if text.isprintable() and len(text) <= _LONGEST_LINE else shown(text)
-
-
-SEED_LIMIT = 2**63
-"""Upper bound of seeds, which compiled code takes as 64-bit integers."""
-
-
-def check_seed(seed: object) -> None:
-    """Raise `SettingError` unless `seed` is an integer from 0 to `SEED_LIMIT` - 1."""
-    if not isinstance(seed, Integral):
-        raise SettingError(f"seed must be a whole number, not {shown(seed)}", "seed")
-    if int(seed) < 0:
-        raise SettingError(f"seed must be at least 0, not {shown(seed)}", "seed")
-    if int(seed) >= SEED_LIMIT:
-        raise SettingError(f"seed must be below 2**63, not {shown(seed)}", "seed")

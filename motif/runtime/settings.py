@@ -1,9 +1,22 @@
-"""Fields of settings dataclasses with help for the command line."""
+"""Settings: dataclass fields with help for the command line, changes by name, and rules for values."""
 
-from dataclasses import Field, field
-from typing import TypeVar
+from collections.abc import Collection, Mapping
+from dataclasses import Field, field, fields, replace
+from numbers import Integral, Real
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from motif.runtime.errors import MotifError, SettingError, did_you_mean, shown
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _Value = TypeVar("_Value")
+_Settings = TypeVar("_Settings")
+SEED_LIMIT = 2**63
+"""Upper bound of seeds, which compiled code takes as 64-bit integers."""
+COUNT_LIMIT = 2**31
+"""Limit below which numbers of trials, plies and games must be."""
 
 
 def setting(default: _Value, help: str) -> _Value:
@@ -15,3 +28,85 @@ def setting(default: _Value, help: str) -> _Value:
 def help_of(made: "Field[object]") -> str:
     """Return the help of a field, or an empty string."""
     return str(made.metadata.get("help", ""))
+
+
+def changed(settings: _Settings, changes: Mapping[str, object]) -> _Settings:
+    """Return a copy of dataclass `settings` with `changes`; raises `SettingError` for unknown fields."""
+    known = [field.name for field in fields(settings)]  # type: ignore[arg-type]
+    for name in changes:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"; known settings: {', '.join(known)}"
+            raise SettingError(f"unknown setting {name!r}{hint}")
+    return replace(settings, **changes) if changes else settings  # type: ignore[type-var]
+
+
+def settings_of(
+    kind: type[_Settings], given: _Settings | None, changes: Mapping[str, object] | None = None
+) -> _Settings:
+    """Return the settings `given`, by default ``kind()``, with `changes`.
+
+    Raises `SettingError` for settings of another type, and as `changed` does.
+    """
+    if given is not None and not isinstance(given, kind):
+        names = [f"{field.name}=" for field in fields(kind)[:3]]  # type: ignore[arg-type]
+        raise SettingError(
+            f"settings must be {kind.__name__}, not {shown(given)}; write single settings by name, "
+            f"such as {', '.join(names)}"
+        )
+    return changed(kind() if given is None else given, changes or {})
+
+
+_KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
+    int: ("a whole number", (Integral,)),
+    int | None: ("a whole number", (Integral, NoneType)),
+    float: ("a number", (Real,)),
+    float | None: ("a number", (Real, NoneType)),
+    bool: ("True or False", (object,)),
+}
+"""Rules and accepted types of settings, by the annotation of the field; others are not checked."""
+
+
+def check_types(settings: "DataclassInstance", error: type[MotifError]) -> None:
+    """Raise `error` unless the numbers and truth values in `settings` have the types of their fields."""
+    for one in fields(settings):
+        value = getattr(settings, one.name)
+        rule, kinds = _KINDS.get(one.type, ("", ()))
+        # NumPy has a truth value of its own, which is no subclass of bool.
+        is_truth = type(value).__name__ in ("bool", "bool_")
+        if rule and not (isinstance(value, kinds) and is_truth == (one.type is bool)):
+            raise error(f"{one.name} must be {rule}, not {shown(value)}", one.name)
+
+
+def check_unused(
+    settings: "DataclassInstance", names: Collection[str], error: type[MotifError], when: str
+) -> None:
+    """Raise `error` if a setting in `names`, which have no effect `when`, is not its default."""
+    for one in fields(settings):
+        if one.name in names and getattr(settings, one.name) != one.default:
+            raise error(f"{one.name}: has no effect {when}", one.name)
+
+
+def check_seed(seed: object) -> None:
+    """Raise `SettingError` unless `seed` is an integer from 0 to `SEED_LIMIT` - 1."""
+    if not isinstance(seed, Integral):
+        raise SettingError(f"seed must be a whole number, not {shown(seed)}", "seed")
+    if int(seed) < 0:
+        raise SettingError(f"seed must be at least 0, not {shown(seed)}", "seed")
+    if int(seed) >= SEED_LIMIT:
+        raise SettingError(f"seed must be below 2**63, not {shown(seed)}", "seed")
+
+
+def check_count(name: str, value: int, low: int) -> None:
+    """Raise `SettingError` unless the `value` of the setting `name` is `low` to `COUNT_LIMIT` - 1."""
+    if not isinstance(value, Integral):
+        raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
+    if value < low:
+        raise SettingError(f"{name} must be at least {low}, not {shown(value)}", name)
+    if value >= COUNT_LIMIT:
+        raise SettingError(f"{name} must be below 2**31, not {shown(value)}", name)
+
+
+def check_error_rate(error_rate: float) -> None:
+    """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
+    if not 0 < error_rate < 1:
+        raise SettingError(f"error_rate must be above 0 and below 1, not {shown(error_rate)}", "error_rate")

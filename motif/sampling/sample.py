@@ -29,15 +29,15 @@ from motif.evaluators.static import filtered, prepared, simple
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollouts.playout import ROUND, board_trials, first_rolls, play_out
-from motif.rollouts.rollout_settings import RolloutSettings, check_count
+from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally, mean_and_error
-from motif.runtime.errors import SettingError, check_seed, check_types, check_unused, shown
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import working_in
 from motif.runtime.frames import Row, Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
-from motif.runtime.settings import setting
+from motif.runtime.settings import check_count, check_seed, check_types, check_unused, setting
 from motif.sampling.dataset import ROLLOUTS, DatasetPart, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.player_games import few_candidates, fingerprint_of, games_of, rolled_out
 from motif.sampling.recorded_games import (

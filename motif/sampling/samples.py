@@ -22,11 +22,12 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.parameters import ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.runtime.errors import DatasetError, PositionError, SettingError, check_seed, did_you_mean, shown
+from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
 from motif.runtime.files import working_in
 from motif.runtime.frames import frame
 from motif.runtime.package import VERSION
 from motif.runtime.parquet import texts_of
+from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
 from motif.sampling.dataset import (
     DatasetPart,

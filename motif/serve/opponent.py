@@ -21,7 +21,8 @@ from motif.evaluators.named import default_player, entry_of, without_plies
 from motif.players import Player, load
 from motif.players.player import cube_evaluator
 from motif.players.resignations import LOSSES, certain_loss, is_accepted
-from motif.runtime.errors import PlayerError, check_seed
+from motif.runtime.errors import PlayerError
+from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
 
 ADVISOR = default_player()

@@ -27,8 +27,9 @@ from motif.board.packed import OWN_BAR
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.evaluators.lookahead import MAX_PLIES
-from motif.runtime.errors import SEED_LIMIT, MotifError, SettingError
+from motif.runtime.errors import MotifError, SettingError
 from motif.runtime.package import VERSION
+from motif.runtime.settings import SEED_LIMIT
 from motif.serve.opponent import Opponent
 
 BAD_COMMAND, BAD_VALUE, BAD_STATE, UNSUPPORTED = "bad_command", "bad_value", "bad_state", "unsupported"

@@ -11,7 +11,8 @@ from motif.evaluators import load_static
 from motif.learning.fit_settings import FitSettings
 from motif.players import load
 from motif.rollouts import RolloutSettings, rollout
-from motif.runtime.errors import SEED_LIMIT, SettingError, check_seed
+from motif.runtime.errors import SettingError
+from motif.runtime.settings import SEED_LIMIT, check_seed
 from motif.sampling.sample import SampleSettings
 
 START = Position.start()

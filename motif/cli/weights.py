@@ -126,7 +126,7 @@ _OWN, _NO_UNIT = TermSource(), UnitChoice()
 @command(
     "terms motif-v1",
     "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
-    "terms motif-v17 --unit opp_bar",
+    "terms motif-v18 --unit opp_bar",
     "terms motif-v1 --class race --language de",
 )
 def terms(

@@ -147,4 +147,4 @@ def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
 )
 def test_certainty_allows_for_the_standard_error_of_a_rollout(difference, se, words):
     pair = RolledPair((difference, 0.0), (se, se), difference, se, 36)
-    assert _certainty("motif-v17@2", difference, pair, phrases("en")).startswith(words)
+    assert _certainty("motif-v18@2", difference, pair, phrases("en")).startswith(words)

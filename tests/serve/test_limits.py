@@ -179,7 +179,7 @@ def test_batches_and_trials_have_limits(strict):
 @pytest.mark.parametrize(
     "name",
     [
-        "weights/motif-v17.yaml",
+        "weights/motif-v18.yaml",
         "/etc/passwd",
         "../x.yaml",
         "onnx:x",

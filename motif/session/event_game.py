@@ -94,7 +94,7 @@ class EventGame:
     @property
     def is_going(self) -> bool:
         """Whether a game is in progress."""
-        return bool(self.events) and self.session.result is None
+        return self.session.is_going
 
     @property
     def asks(self) -> Asks:

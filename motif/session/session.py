@@ -133,6 +133,11 @@ class GameSession:
         return last.kind if isinstance(last, CubeAction) else None
 
     @property
+    def is_going(self) -> bool:
+        """Whether a game is in progress."""
+        return self.result is None and bool(self._rolls)
+
+    @property
     def games(self) -> int:
         """Number of finished games."""
         return len(self._finished)
@@ -175,7 +180,7 @@ class GameSession:
     @property
     def doubled(self) -> bool:
         """Whether a double is on offer."""
-        return self._cube_kind == "double"
+        return self.result is None and self._cube_kind == "double"
 
     @property
     def can_double(self) -> bool:
@@ -196,7 +201,7 @@ class GameSession:
     @property
     def can_raccoon(self) -> bool:
         """Whether the player on roll, who was beavered, may double again."""
-        was_beavered = not self.plays and self._cube_kind == "beaver"
+        was_beavered = self.result is None and not self.plays and self._cube_kind == "beaver"
         return self.rules.raccoons and was_beavered and 2 * self.cube <= MAX_CUBE_PLAYED
 
     @property
@@ -232,8 +237,10 @@ class GameSession:
     def begin(self, dice: tuple[int, int]) -> None:
         """Start the next game: each player rolls one die, and the higher one plays both.
 
-        Raises `PlayError` for invalid dice, `RecordError` for equal dice and after a match.
+        Raises `PlayError` for invalid dice, `RecordError` for equal dice, during a game and after a match.
         """
+        if self.is_going:
+            raise RecordError("a game is in progress")
         if self.match_winner is not None:
             raise RecordError("the match is over")
         roll = checked_roll(*dice)
@@ -248,8 +255,11 @@ class GameSession:
     def throw(self, roll: tuple[int, int]) -> None:
         """Roll for the player on roll; after an undo, the roll is `known_roll`.
 
-        Raises `RecordError` if a double is on offer, `PlayError` for invalid dice.
+        Raises `RecordError` if a double is on offer or the last roll has not been played, `PlayError` for
+        invalid dice.
         """
+        if self.roll is not None:
+            raise RecordError("the roll {}{} has not been played yet".format(*self.roll))
         self._progress.check_turn(self.on_roll)
         if self.known_roll is None:
             self._rolls.append(checked_roll(*roll))

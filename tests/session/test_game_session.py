@@ -55,6 +55,15 @@ def test_equal_dice_start_no_game():
         begun(dice=(4, 7))
 
 
+def test_a_game_in_progress_is_not_begun_again_and_a_roll_is_not_rolled_again():
+    session = begun()
+    with pytest.raises(RecordError, match="a game is in progress"):
+        session.begin((6, 5))
+    with pytest.raises(RecordError, match="the roll 31 has not been played yet"):
+        session.throw((6, 5))
+    assert (session.on_roll, session.roll) == (0, (3, 1))
+
+
 def test_whole_games_are_on_record_and_add_up():
     session = GameSession((ANN, BOB), [("EventDate", "2026.11.20")])
     points = [0, 0]

@@ -274,6 +274,19 @@ def test_the_cube_is_back_after_the_crawford_game():
     assert not session.can_double
 
 
+@pytest.mark.parametrize("offers", [["double"], ["double", "beaver"]])
+def test_after_a_resignation_no_double_is_on_offer(offers):
+    session = begun(RACCOONS)
+    turn(session)
+    for kind in offers:
+        session.turn_cube(kind)
+    session.resign("single")
+    assert not session.doubled
+    assert not session.can_raccoon
+    assert session.answers == ()
+    assert session.state().decision == "me"
+
+
 def test_a_cube_that_wins_the_match_already_is_dead():
     session = begun(SessionRules(length=5), score=(3, 1))
     turn(session)

@@ -179,6 +179,13 @@ def test_a_record_that_no_session_leads_to_is_refused():
         KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, 0))
 
 
+def test_a_game_after_an_unfinished_one_is_refused():
+    game = "\n Game {}\n Ann : 0   Bob : 0\n  1) 31: 8/5 6/5               52: 24/22 13/8\n"
+    record = parse_mat(f" 3 point match\n{game.format(1)}{game.format(2)}")
+    with pytest.raises(RecordError, match="a game is in progress"):
+        KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, 0))
+
+
 @pytest.mark.parametrize("name", ["human", "nobody", "runs/a.yaml", "onnx:dir", "random@1", "latest@1@2", ""])
 def test_only_built_in_players_are_possible_opponents(name):
     with pytest.raises(PlayerError, match="unknown opponent"):

@@ -1,6 +1,5 @@
 """Commands about positions: evaluate, plays, hint, explain and bearoff."""
 
-import re
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from motif.cli.options import (
     player_option,
 )
 from motif.cli.printing import counted, percent, print_board, print_table, print_valued, printed_json, say
+from motif.evaluators.named import without_plies
 from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.frames import Record
 from motif.runtime.layout import columns
@@ -50,7 +50,6 @@ _BOARD_WIDTH = 48
 """Width of a text diagram, from its left edge to the checkers borne off."""
 _GAP = "   "
 _AS_GOOD_AS_CERTAIN = 0.9999
-_LOOKAHEAD = re.compile(r"@\d+$")
 
 
 @command(f"evaluate {_START}", f"evaluate {_START} --player bras --detailed", "evaluate --batch FILE --json")
@@ -263,7 +262,7 @@ def _roll_out(
     count = CANDIDATES if rolling.candidates is None else rolling.candidates
     check_count("candidates", count, 1)
     settings = EARLY if rolling.trials is None else replace(EARLY, trials=rolling.trials)
-    evaluator = evaluator_of(_LOOKAHEAD.sub("", ranking.player))
+    evaluator = evaluator_of(without_plies(ranking.player))
     best = [one.play for one in ranking[:count]]
     comparison = compare_plays(
         position, ranking.roll, evaluator, settings, plays=best, cube_model=cube_model, jobs=jobs

@@ -191,7 +191,9 @@ def test_hint_rolls_out_its_best(motif_json, motif):
     assert (rolled["trials"], rolled["error_rate"]) == (72, 0.05)
     assert "trials in total by pubeval" in motif(*words, "--rollout", "--trials", 36).out
     # The player with lookahead ranks the plays; the static one plays them out.
-    assert motif_json(*words[:-1], "pubeval@1", "--rollout", "--trials", 36)["rollout"]["player"] == "pubeval"
+    for player in ("pubeval@1", "pubeval@1:wide"):
+        record = motif_json(*words[:-1], player, "--rollout", "--trials", 36, "--candidates", 2)
+        assert record["rollout"]["player"] == "pubeval"
 
 
 def test_a_rollout_is_a_player(motif_json):

@@ -137,7 +137,7 @@ def benchmark_make(
     """
     from motif.benchmarks.benchmark_making import make_benchmark
 
-    if out.suffix not in (".bm", ".gz"):
+    if not out.name.endswith((".bm", ".bm.gz")):
         raise SettingError(f"{out}: the name of a benchmark file must end in .bm or .bm.gz")
     check_target(out)
     settings.check()

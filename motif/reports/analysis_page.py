@@ -395,10 +395,14 @@ def correlations_caption(analysis: EvaluatorAnalysis) -> str:
         for first, second in [_names(analysis, (i, j))]
     ]
     strong = sum(abs(analysis.correlation[pair]) > _STRONG for pair in pairs)
+    strongest = (
+        f"The strongest correlations: {_listed(named)}; {strong} of {len(pairs)} pairs exceed ±{_STRONG}."
+        if pairs
+        else "Fewer than two features vary, so there are no correlations."
+    )
     return (
         "Blue is a positive, red a negative correlation; columns have the rows' numbers. Strongly correlated "
-        "features are next to each other; the tree joins them at 1 - |r|. "
-        f"The strongest correlations: {_listed(named)}; {strong} of {len(pairs)} pairs exceed ±{_STRONG}."
+        f"features are next to each other; the tree joins them at 1 - |r|. {strongest}"
     )
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from matplotlib.image import imread
 
-from motif.analysis.evaluator_analysis import analysis_of, self_play_positions
+from motif.analysis.evaluator_analysis import Clusters, analysis_of, self_play_positions
 from motif.analysis.position_clusters import position_clusters
 from motif.analysis.position_table import value_ranges
 from motif.board.identifiers import gnubg_ids
@@ -22,7 +23,7 @@ from motif.parameters.named_sets import features
 from motif.players import load
 from motif.reports import analysis_page as report
 from motif.reports import analysis_plots
-from motif.reports.analysis_page import analyse, features_caption
+from motif.reports.analysis_page import analyse, correlations_caption, features_caption
 from motif.reports.analysis_plots import (
     bins_of,
     draw_components,
@@ -290,6 +291,11 @@ def test_constant_features_are_reported(races):
     names = np.array(races.parameters.names)[np.isnan(races.table.vif)]
     assert {"on_bar", "direct_shots", "indirect_shots"} <= set(names)
     assert "Constant: on_bar, " in features_caption(races)
+
+
+def test_a_single_feature_that_varies_has_no_correlations(races):
+    alone = replace(races, clusters=Clusters((0,), ()))
+    assert correlations_caption(alone).endswith("Fewer than two features vary, so there are no correlations.")
 
 
 def test_every_feature_has_its_place_on_a_page(races):

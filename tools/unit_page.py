@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from motif.analysis.term_report import game_boards
+from motif.analysis.evaluator_analysis import self_play_positions
 from motif.analysis.unit_report import (
     Extremes,
     UnitSummary,
@@ -35,7 +35,7 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
     if weights is None or CLASS not in weights.hidden_layers:
         yield f"{evaluator.name if weights is None else weights.name} has no hidden units."
         return
-    boards = game_boards(static_player(evaluator), positions, CLASS, seed=_SEED)
+    boards = self_play_positions(static_player(evaluator), positions, CLASS, seed=_SEED)
     told = unit_summaries(weights, CLASS, "win", boards)
     yield (
         f"The {min(_UNITS, len(told))} of the {len(told)} hidden units of {weights.name} for {CLASS} "

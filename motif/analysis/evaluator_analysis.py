@@ -532,8 +532,10 @@ def self_play_positions(
             if count == wanted or games >= most_games:
                 break
     if count < wanted:
+        kind = f"{class_name} " if class_name else ""
         raise PlayerError(
-            f"{games} games of {player.name!r} have only {count} {class_name or ''} positions, not {wanted}"
+            f"{games} games of {player.name!r} have only {count} {kind}positions, not {wanted}: give a "
+            "dataset or a file of positions"
         )
     return np.concatenate(pieces)
 

@@ -19,7 +19,6 @@ from motif.analysis.evaluator_analysis import (
     dataset_positions,
     judgement,
     of_class,
-    self_play_positions,
     spread_rows,
 )
 from motif.analysis.observed_effects import CurveStep, Observed, observed
@@ -36,8 +35,7 @@ from motif.learning.heads import fitted_datasets, has_hidden_units, rows_of_head
 from motif.learning.rows import class_rows
 from motif.parameters import Parameter
 from motif.parameters.named_sets import features
-from motif.players import Player
-from motif.runtime.errors import DatasetError, PlayerError, SettingError
+from motif.runtime.errors import DatasetError, SettingError
 from motif.runtime.parallel import one_thread
 from motif.sampling.dataset import dataset_fingerprint
 
@@ -94,13 +92,13 @@ class Gain:
             head=words.say("terms", "heads", self.head),
         )
 
-    def size(self, words: Phrases) -> str:
-        """Return the value with its sign, in points or per cent."""
+    def size(self, words: Phrases, *, with_unit: bool = True) -> str:
+        """Return the value with its sign, in points or, `with_unit`, in percentage points."""
         is_equity = self.head == "equity"
         # Adding 0 removes the sign of a negative zero.
         size = (round(self.value, 2) if is_equity else round(100 * self.value, 1)) + 0.0
-        text = words.signed(size, 2 if is_equity else 1) + " %" * (not is_equity)
-        return text.replace("-", "\N{MINUS SIGN}")
+        unit = "" if is_equity or not with_unit else f" {words.say('units', 'chances')}"
+        return words.signed(size, 2 if is_equity else 1).replace("-", "\N{MINUS SIGN}") + unit
 
     def _amount(self, words: Phrases, factor: int, least: int) -> str:
         """Return two significant digits of the value and one of the error, with at least `least` decimals."""
@@ -318,20 +316,6 @@ def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) 
     return HeadTerms(class_name, head, term_names(terms, weights.parameters), statistics), len(own)
 
 
-def game_boards(player: Player, most: int, class_name: str, *, seed: int, jobs: int | None = None) -> Board:
-    """Return about `most` positions (n, 26) of a class from a player's money games.
-
-    The result depends on `seed` but not on `jobs`.  Raises `PlayerError` if the class is too rare.
-    """
-    own = self_play_positions(player, most, class_name, seed=seed, jobs=jobs)
-    if len(own) < FEWEST:
-        raise PlayerError(
-            f"games of {player.name!r} have only {len(own)} {class_name} positions: give a dataset or a file "
-            "of positions"
-        )
-    return own
-
-
 def dataset_boards(folder: Path, class_name: str) -> Board:
     """Return up to `MOST` positions (n, 26) of a class, spread evenly over a dataset."""
     return dataset_positions(folder, MOST, class_name)
@@ -409,7 +393,8 @@ def _by_stage(positions: Observed, feature: int, step: float, effect: Gain, word
     if change.is_slight or turns or abs(change.value) < _CHANGES * abs(effect.value):
         return ""
     many, few = (_ROUND_PIPS * round(float(part.pips.mean()) / _ROUND_PIPS) for part in parts)
-    return words.say("terms", "stages", many=many, few=few, early=early.size(words), late=late.size(words))
+    sizes = {"early": early.size(words), "late": late.size(words, with_unit=False)}
+    return words.say("terms", "stages", many=many, few=few, **sizes)
 
 
 def _excuse(positions: Observed, feature: int, gain: float, words: Phrases) -> str:

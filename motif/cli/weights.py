@@ -91,15 +91,16 @@ class TermSource:
 
     def boards(self, evaluator: "StaticEvaluator", class_name: str, seed: int, jobs: int | None) -> "Board":
         """Return positions of a class from the dataset, the file, or self-play of the evaluator."""
+        from motif.analysis.evaluator_analysis import self_play_positions
         from motif.analysis.position_records import read_positions
-        from motif.analysis.term_report import dataset_boards, game_boards
+        from motif.analysis.term_report import dataset_boards
         from motif.players.player import static_player
 
         if self.data is not None:
             return dataset_boards(self.data, class_name)
         if self.positions is not None:
             return read_positions(self.positions)
-        return game_boards(static_player(evaluator), _OWN_GAMES, class_name, seed=seed, jobs=jobs)
+        return self_play_positions(static_player(evaluator), _OWN_GAMES, class_name, seed=seed, jobs=jobs)
 
 
 def _origin(words: Phrases, count: int, place: object) -> str:

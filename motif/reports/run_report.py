@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 
+from motif.analysis.evaluator_analysis import self_play_positions
 from motif.analysis.term_report import (
     EffectSummary,
     TermSummary,
@@ -14,7 +15,6 @@ from motif.analysis.term_report import (
     chosen_head,
     dataset_boards,
     effect_summaries,
-    game_boards,
     observed_positions,
     table_terms,
     term_summaries,
@@ -273,7 +273,7 @@ def _boards(run: RunFiles, seed: int, jobs: int | None) -> Board:
     if run.pools is not None:
         return dataset_boards(run.pools[-1], CLASS)
     player = static_player(from_weights(run.weights[run.last]))
-    return game_boards(player, _POSITIONS, CLASS, seed=seed, jobs=jobs)
+    return self_play_positions(player, _POSITIONS, CLASS, seed=seed, jobs=jobs)
 
 
 def _run_terms(

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from motif.analysis.evaluator_analysis import self_play_positions
 from motif.analysis.observed_effects import Observed, observed
-from motif.analysis.term_report import effect_summaries, game_boards, observed_positions
+from motif.analysis.term_report import effect_summaries, observed_positions
 from motif.board.packed import Board
 from motif.evaluators import load_static
 from motif.evaluators.weight_file import HeadWeights, WeightFile
@@ -104,7 +105,7 @@ def test_an_unexpected_weight_is_called_one():
 @pytest.fixture(scope="module")
 def motif_v1() -> tuple[Observed, Board]:
     evaluator = load_static("motif-v1")
-    boards = game_boards(static_player(evaluator), 4000, "contact", seed=0)
+    boards = self_play_positions(static_player(evaluator), 4000, "contact", seed=0)
     return observed_positions(evaluator.weights, boards, "contact", "equity"), boards
 
 

@@ -10,20 +10,17 @@ from motif.analysis.term_report import (
     board_terms,
     chosen_head,
     effect_summaries,
-    game_boards,
     observed_positions,
     table_terms,
     term_summaries,
 )
 from motif.board.packed import Board, pack_many
-from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.fitting.significance import weight_vector, write_terms
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.players.player import CompiledPlayer
-from motif.runtime.errors import DatasetError, PlayerError, SettingError
+from motif.runtime.errors import DatasetError, SettingError
 from tests.reports.made_run import made_boards
 
 _KEITH = parameter_set("keith")
@@ -136,14 +133,3 @@ def test_positions_that_the_head_does_not_judge_are_left_out():
 def test_too_few_positions():
     with pytest.raises(DatasetError, match=r"at least 100 race positions are needed .* not 0"):
         board_terms(_contact(), _weights(), "race", "win")
-
-
-def test_positions_of_games_are_those_asked_for():
-    model = weights_model(replace(_weights(), classes={"contact": {"win": _head(2)}}))
-    player = CompiledPlayer("made", model, StaticEvaluator("made", model))
-    races = game_boards(player, 150, "race", seed=4, jobs=1)
-    assert len(races) == 150
-    assert (classify_many(pack_many(races)) == CLASS_NAMES.index("race")).all()
-    few = r"games of 'made' have only \d contact positions: give a dataset or a file of positions"
-    with pytest.raises(PlayerError, match=few):
-        game_boards(player, 5, "contact", seed=4, jobs=1)

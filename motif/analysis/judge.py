@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from motif.evaluators.named import default_player, without_plies
 from motif.runtime.errors import PlayerError, SettingError, shown
-from motif.runtime.settings import setting
+from motif.runtime.settings import check_types, setting
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
@@ -46,6 +46,7 @@ class MatchOptions:
         from motif.board.match_state import MatchState
         from motif.board.rules import MAX_VALUED_LENGTH
 
+        check_types(self, SettingError)
         state = replace(match or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
         changes: dict[str, Any] = {
             name: getattr(self, name) for name in ("crawford", "jacoby", "raccoons", "length")

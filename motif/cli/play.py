@@ -68,7 +68,7 @@ class RulesChoice:
         from motif.session.session import SessionRules
 
         jacoby = not self.length and self.cube if self.jacoby is None else self.jacoby
-        return SessionRules(self.length, self.cube, jacoby, self.beavers or self.raccoons, self.raccoons)
+        return SessionRules(self.length, self.cube, jacoby, self.beavers, self.raccoons)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 from dataclasses import Field, field, fields, replace
 from numbers import Integral, Real
-from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from motif.runtime.errors import MotifError, SettingError, did_you_mean, shown
@@ -56,25 +55,26 @@ def settings_of(
     return changed(kind() if given is None else given, changes or {})
 
 
-_KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {
-    int: ("a whole number", (Integral,)),
-    int | None: ("a whole number", (Integral, NoneType)),
-    float: ("a number", (Real,)),
-    float | None: ("a number", (Real, NoneType)),
-    bool: ("True or False", (object,)),
+_KINDS: dict[Any, tuple[str, type]] = {
+    int: ("a whole number", Integral),
+    float: ("a number", Real),
+    str: ("text", str),
+    bool: ("True or False", object),
 }
 """Rules and accepted types of settings, by the annotation of the field; others are not checked."""
 
 
 def check_types(settings: "DataclassInstance", error: type[MotifError]) -> None:
-    """Raise `error` unless the numbers and truth values in `settings` have the types of their fields."""
+    """Raise `error` unless numbers, texts and truth values in `settings` have the types of their fields."""
     for one in fields(settings):
         value = getattr(settings, one.name)
-        rule, kinds = _KINDS.get(one.type, ("", ()))
-        # NumPy has a truth value of its own, which is no subclass of bool.
-        is_truth = type(value).__name__ in ("bool", "bool_")
-        if rule and not (isinstance(value, kinds) and is_truth == (one.type is bool)):
-            raise error(f"{one.name} must be {rule}, not {shown(value)}", one.name)
+        for kind, (rule, accepted) in _KINDS.items():
+            if one.type != kind and (one.type != kind | None or value is None):
+                continue
+            # NumPy has a truth value of its own, which is no subclass of bool.
+            is_truth = type(value).__name__ in ("bool", "bool_")
+            if not isinstance(value, accepted) or is_truth != (kind is bool):
+                raise error(f"{one.name} must be {rule}, not {shown(value)}", one.name)
 
 
 def check_unused(

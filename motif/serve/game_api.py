@@ -85,8 +85,7 @@ async def all_opponents() -> Response:
 @router.post("")
 async def begin(question: NewGameQuestion, request: Request) -> Response:
     """Begin a game, and return it with the opponent's play if the opponent begins."""
-    asked = question.model_copy(update={"beavers": question.beavers or question.raccoons})
-    rules = asked.values_of(SessionRules)
+    rules = question.values_of(SessionRules)
     settings = new_settings(question.opponent, rules, question.seed, date.today().isoformat(), question.name)
     return _created(await service_of(request).compute(_games(request).begin, settings))
 

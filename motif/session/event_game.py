@@ -91,6 +91,11 @@ class EventGame:
         player = self.session.seats[side].player
         return (player and player.evaluator) or self.advisor.evaluator
 
+    def accepts(self, loss: str) -> bool:
+        """Return whether a program should accept a resignation of `loss` by the player on roll."""
+        session = self.session
+        return is_accepted(session.position, session.state(), self.judge_of(1 - session.on_roll), loss)
+
     @property
     def is_going(self) -> bool:
         """Whether a game is in progress."""
@@ -186,8 +191,7 @@ class EventGame:
                 possible = session.resignations()
                 if detail not in possible:
                     raise SettingError(f"invalid resignation {detail!r}: it must be {' or '.join(possible)}")
-                judge = self.judge_of(1 - session.on_roll)
-                if not is_accepted(session.position, session.state(), judge, detail):
+                if not self.accepts(detail):
                     return False
                 self.follow(["resign", detail, session.on_roll])
             case _:

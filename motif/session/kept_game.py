@@ -5,7 +5,7 @@ so replaying a game needs no evaluation and does not depend on the opponent's cu
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cache, lru_cache
 
@@ -18,6 +18,7 @@ from motif.players.resignations import LOSSES
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Record
+from motif.runtime.settings import check_types
 from motif.session.advisor import Advisor
 from motif.session.event_game import Event, EventGame
 from motif.session.session import GameSession, Seat, SessionRules, record_tags
@@ -28,7 +29,7 @@ YOU = "You"
 
 @dataclass(frozen=True)
 class GameSettings:
-    """Players, rules and dice of a game.  Raises `SettingError` for invalid names."""
+    """Players, rules and dice of a game.  Raises `SettingError` for invalid settings."""
 
     opponent: str
     """Name of the player, for `motif.players.load`."""
@@ -43,6 +44,7 @@ class GameSettings:
     """The person's seat, 0 or 1."""
 
     def __post_init__(self) -> None:
+        check_types(self, SettingError)
         fits = 0 < len(self.name.strip()) <= _MAX_NAME and self.name.isprintable()
         if not fits or self.name == self.opponent:
             raise SettingError(
@@ -51,7 +53,10 @@ class GameSettings:
                 "name",
             )
         check_seat(self.seat)
-        date.fromisoformat(self.day)
+        try:
+            date.fromisoformat(self.day)
+        except ValueError:
+            raise SettingError(f"invalid day {shown(self.day)}: it must be YYYY-MM-DD", "day") from None
 
     def to_dict(self) -> Record:
         """Return the settings for JSON."""
@@ -59,14 +64,11 @@ class GameSettings:
 
     @classmethod
     def from_dict(cls, settings: Record) -> "GameSettings":
-        """Read the result of `to_dict`; raises `SettingError` for a value of the wrong type."""
-        made = cls(**{**settings, "rules": SessionRules(**settings["rules"])})
-        for part in (made, made.rules):
-            for known in fields(part):
-                value = getattr(part, known.name)
-                if type(value) is not known.type:
-                    raise SettingError(f"invalid {known.name} {shown(value)}", known.name)
-        return made
+        """Read the result of `to_dict`; raises `SettingError` for anything else."""
+        try:
+            return cls(**{**settings, "rules": SessionRules(**settings["rules"])})
+        except (KeyError, TypeError):
+            raise SettingError(f"invalid settings {shown(settings)}: a name is missing or unknown") from None
 
 
 def check_seat(seat: int) -> None:
@@ -128,6 +130,8 @@ class KeptGame(EventGame):
         """
         game = cls(settings)
         for number, one in enumerate(record.games, 1):
+            if game.session.is_going:
+                raise RecordError(f"game {number} follows an unfinished game")
             if game.session.score != one.score:
                 raise RecordError(
                     f"game {number} starts at {one.score[0]}-{one.score[1]}, which does not follow from the "
@@ -145,9 +149,7 @@ def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: i
     kinds = {
         action.kind for game in record.games for action in game.actions if isinstance(action, CubeAction)
     }
-    rules = SessionRules(
-        record.length, True, jacoby_rule(record), kinds & {"beaver", "raccoon"} != set(), "raccoon" in kinds
-    )
+    rules = SessionRules(record.length, True, jacoby_rule(record), "beaver" in kinds, "raccoon" in kinds)
     name = record.players[seat][:_MAX_NAME].strip()
     return GameSettings(opponent, seed, day, rules, YOU if name == opponent else name, seat)
 

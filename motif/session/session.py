@@ -35,6 +35,7 @@ from motif.board.rules import (
 from motif.players.player import Player
 from motif.players.ranking import CubeContext
 from motif.runtime.errors import RecordError, SettingError
+from motif.runtime.settings import check_types
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,13 @@ class SessionRules:
     beavers: bool = False
     """Money play: the doubled player may immediately double again and keep the cube."""
     raccoons: bool = False
-    """Money play: a beaver may be doubled again; the beavering player keeps the cube."""
+    """Money play: a beaver may be doubled again; the beavering player keeps the cube. Allows beavers too."""
 
     def __post_init__(self) -> None:
+        check_types(self, SettingError)
         check_match_length(self.length, with_money=True)
-        if self.raccoons and not self.beavers:
-            raise SettingError("raccoons require beavers, which are not allowed")
+        if self.raccoons:
+            object.__setattr__(self, "beavers", True)
         for name, is_on, verbs in (
             ("the Jacoby rule", self.jacoby, ("is", "needs")),
             ("beavers", self.beavers, ("are", "need")),

@@ -10,7 +10,7 @@ from motif.board.moves import Play, parse_roll
 from motif.board.notation import find_play
 from motif.board.rules import RESIGNATIONS
 from motif.evaluators import Evaluator
-from motif.players.resignations import is_accepted, value_of_playing_on, value_of_resigning
+from motif.players.resignations import value_of_playing_on, value_of_resigning
 from motif.runtime.errors import PlayError, RecordError
 from motif.session.advisor import Advisor
 from motif.session.event_game import Event, EventGame
@@ -322,20 +322,22 @@ class Table:
         other = session.seats[1 - session.on_roll]
         if not self.prompter.agree(f"Give {other.name} {points} point{'s' * (points > 1)} and end the game?"):
             return False
-        expects = ""
         if other.is_person:
             is_agreed = self.prompter.agree(f"{other.name}, do you accept?")
         else:
-            judge = self._game.judge_of(1 - session.on_roll)
-            offer = session.position, session.state(), judge
-            is_agreed = is_accepted(*offer, loss)
-            on, now = value_of_playing_on(*offer), value_of_resigning(session.state(), loss)
-            expects = f": playing on has an equity of {-on:+.3f}, and accepting {-now:+.3f}"
+            is_agreed = self._game.accepts(loss)
         if is_agreed:
             self._follow(["resign", loss, session.on_roll])
         else:
-            self._say(f"{other.name} declines{expects}.")
+            self._say(f"{other.name} declines{'' if other.is_person else self._expected(loss)}.")
         return is_agreed
+
+    def _expected(self, loss: str) -> str:
+        """Return the equities by which a program declines a resignation of `loss`, in words."""
+        session, state = self._session, self._session.state()
+        on = value_of_playing_on(session.position, state, self._game.judge_of(1 - session.on_roll))
+        now = value_of_resigning(state, loss)
+        return f": playing on has an equity of {-on:+.3f}, and accepting {-now:+.3f}"
 
     def _say_how_it_ended(self) -> None:
         session = self._session

@@ -317,12 +317,18 @@ def test_a_match_ends_on_its_own():
         ({"length": 3, "beavers": True}, "beavers are for money play"),
         ({"cube": False, "jacoby": True}, "the Jacoby rule needs the cube"),
         ({"cube": False, "beavers": True}, "beavers need the cube"),
-        ({"raccoons": True}, "raccoons require beavers"),
+        ({"length": 3, "raccoons": True}, "beavers are for money play"),
+        ({"length": "3"}, "length must be a whole number, not '3'"),
+        ({"jacoby": "yes"}, "jacoby must be True or False, not 'yes'"),
     ],
 )
 def test_rules_that_do_not_go_together(rules, said):
     with pytest.raises(SettingError, match=said):
         SessionRules(**rules)
+
+
+def test_raccoons_allow_beavers():
+    assert SessionRules(raccoons=True) == SessionRules(beavers=True, raccoons=True)
 
 
 def test_without_the_cube_there_are_no_doubles():

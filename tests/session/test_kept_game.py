@@ -182,7 +182,7 @@ def test_a_record_that_no_session_leads_to_is_refused():
 def test_a_game_after_an_unfinished_one_is_refused():
     game = "\n Game {}\n Ann : 0   Bob : 0\n  1) 31: 8/5 6/5               52: 24/22 13/8\n"
     record = parse_mat(f" 3 point match\n{game.format(1)}{game.format(2)}")
-    with pytest.raises(RecordError, match="a game is in progress"):
+    with pytest.raises(RecordError, match="game 2 follows an unfinished game"):
         KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, 0))
 
 
@@ -195,6 +195,28 @@ def test_only_built_in_players_are_possible_opponents(name):
 @pytest.mark.parametrize("name", ["latest", "latest@2", "pubeval", "random", "best-of-four"])
 def test_opponents(name):
     check_opponent(name)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": 5},
+        {"day": "x"},
+        {"day": None},
+        {"seat": True},
+        {"rules": {"length": "7"}},
+        {"rules": {"luck": True}},
+        {"rules": None},
+        {"cheat": True},
+    ],
+)
+def test_settings_of_the_wrong_type_are_refused(changes):
+    known = GameSettings("pubeval", 1, DAY).to_dict()
+    assert GameSettings.from_dict(known) == GameSettings("pubeval", 1, DAY)
+    with pytest.raises(SettingError):
+        GameSettings.from_dict({**known, **changes})
+    with pytest.raises(SettingError, match="a name is missing"):
+        GameSettings.from_dict({"opponent": "pubeval"})
 
 
 def test_names_that_cannot_be():

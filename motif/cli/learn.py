@@ -137,7 +137,15 @@ def fit(
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
-    """Fit weights to one dataset, or to several datasets pooled."""
+    """Fit weights to one dataset, or to several datasets pooled.
+
+    Further options: --start continues from existing weights, and --levels sets the level of each decision's
+    labels by another player (see docs/how-to/files.md); --prune-z is the limit of --prune, and --term-table
+    writes standard errors (docs/how-to/terms.md); --version and --parent record the origin of the weights.
+    --terms and --backgammons choose the pairs, --ranking weights errors between plays, --equity-ridge
+    penalises equity weights, --bearoff uses the tables, --tolerance stops early; these six may also be in a
+    --config file.
+    """
     from motif.analysis.term_report import with_words
     from motif.evaluators.named import weights_called
     from motif.learning.fit import fit_dataset

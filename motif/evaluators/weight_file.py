@@ -29,11 +29,11 @@ PAIR = "*"
 
 HEAD_NAMES = {
     "equity": "equity",
-    "win": "win chance",
-    "win_gammon": "chance of winning a gammon",
-    "win_backgammon": "chance of winning a backgammon",
-    "lose_gammon": "chance of losing a gammon",
-    "lose_backgammon": "chance of losing a backgammon",
+    "win": "win probability",
+    "win_gammon": "probability of winning a gammon",
+    "win_backgammon": "probability of winning a backgammon",
+    "lose_gammon": "probability of losing a gammon",
+    "lose_backgammon": "probability of losing a backgammon",
 }
 """Names of heads in sentences."""
 HEAD_WORDS = {head: head.replace("_", " ") for head in HEAD_NAMES}

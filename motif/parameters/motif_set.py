@@ -1,7 +1,9 @@
 """Parameter set ``motif``: 34 parameters for each side and two for both sides together.
 
 They follow published ideas: Berliner's BKG 9.8, the inputs of Tesauro's and gnubg's networks, and Keith's
-Motif.  Each sentence defines its parameter; the kernels below compute the values.
+Motif.  Each sentence defines its parameter; the kernels below compute the values.  A checker plays a roll in
+full if it can play both dice, or two dice of a double.  A block is measured for a checker at the worst of the
+places from its own 16 point back to the bar.
 """
 
 import numpy as np
@@ -49,8 +51,8 @@ NOTHING_OFF = _side("nothing_off", "whether {side} has yet to bear off a checker
 BRING_HOME = _side("bring_home", "pips that {side} needs to bring every checker home", "pips", 100, "race",
     better=LESS, label="{side} pips to bring home")
 REARMOST = _side(*REAR)
-SPREAD = _side("spread", "squared distance of {side}'s checkers from the 8 point, added up (the bar is 25)",
-    "squared pips", 1000, "timing", label="spread of {side} checkers")
+SPREAD = _side("spread", "sum of the squared distances of {side}'s checkers from the 8 point", "squared pips",
+    1000, "timing", label="spread of {side} checkers")
 STACKED = _side("stacked", "checkers of {side} above the third on any point or on the bar", "checkers", 6,
     "timing", better=LESS, label="{side} stacked checkers")
 SPARES_HOME = _side("spares_home", "checkers of {side} above the second on home points", "checkers", 6,
@@ -63,14 +65,13 @@ OUTFIELD_MADE = _side("outfield_points", "points that {side} has made outside bo
     "blocking", better=MORE)
 PRIME = _side("longest_prime", "longest run of points in a row that {side} has made", "points", 6, "blocking",
     better=MORE, label="points in {side} longest prime")
-CONTAINED = _side("contained", "rolls of 36 that {other}'s rearmost checker cannot play in full (of a double "
-    "two dice) because of {side}'s points", "rolls", 36, "blocking", OF_REAR, better=MORE,
+CONTAINED = _side("contained", "rolls of 36 that {other}'s rearmost checker cannot play in full because of "
+    "{side}'s points", "rolls", 36, "blocking", OF_REAR, better=MORE,
     label="straggler's rolls blocked by {side} points")
-BEST_BLOCK = _side("best_block", "rolls of 36 that a checker could not play in full (of a double two dice) "
-    "because of {side}'s points, at the worst of the places from {other}'s 16 point back to the bar", "rolls",
-    36, "blocking", better=MORE, label="rolls blocked by {side} best block")
-BOARD_ON_BAR = _side("board_against_bar", "square of the number of home points that {side} has made, while "
-    "{other} is on the bar", "squared points", 36, "attack", better=MORE,
+BEST_BLOCK = _side("best_block", "rolls of 36 that a checker stuck behind {side}'s best block could not play "
+    "in full", "rolls", 36, "blocking", better=MORE, label="rolls blocked by {side} best block")
+BOARD_ON_BAR = _side("board_against_bar", "home points that {side} has made, squared, while {other} is on "
+    "the bar", "squared points", 36, "attack", better=MORE,
     label="{side} board against a checker on the bar")
 BLOTS_HOME = _side("blots_home", "blots of {side} in the home board", "blots", 3, "safety", better=LESS,
     label="{side} blots at home")
@@ -93,7 +94,7 @@ MIDFIELD = _side("midfield_checkers", "checkers of {side} on the points 9 to 15,
 MOBILITY = _side("mobility", "rolls of 36 that each of {side}'s checkers outside the home board can play in "
     "full (of a double two dice), times its pips to get home, added up", "rolls x pips", 3600, "mobility",
     better=MORE)
-SECOND_REAR = _side("second_rear", "point of {side}'s second rearmost checker (25 is the bar)", "points", 25,
+SECOND_REAR = _side("second_rear", "pips that {side}'s second rearmost checker needs to bear off", "pips", 25,
     "race", better=LESS, label="pips of {side} second rearmost checker")
 TO_PASS = _side("pips_to_pass", "pips that {side}'s checkers need to pass {other}'s rearmost checker", "pips",
     100, "race", OF_REAR)

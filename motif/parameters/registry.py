@@ -216,7 +216,7 @@ BAR = (
     "{side} checkers on the bar",
 )
 REAR = (
-    *("rearmost", "point of {side}'s rearmost checker (25 is the bar)", "points", 25, "race", "", LESS),
+    *("rearmost", "pips that {side}'s rearmost checker needs to bear off", "pips", 25, "race", "", LESS),
     "pips of {side} rearmost checker",
 )
 LEAD = ("pip_lead", "pips by which the player on roll leads", "pips", 100, "race", OF_REAR, MORE)

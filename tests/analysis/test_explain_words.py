@@ -62,7 +62,7 @@ def test_the_mover_has_just_moved():
     assert said("on_bar_opponent") == "your checkers on the bar"
     assert said("direct_shots", set_name="keith") == "the opponent's direct shots"
     assert said("pip_lead") == "pip lead"
-    assert said("spare_pips_opponent", language="de") == "freie Pips (du)"
+    assert said("spare_pips_opponent", language="de") == "freie Pips (deine Seite)"
 
 
 def test_a_new_parameter_needs_no_words_of_its_own():

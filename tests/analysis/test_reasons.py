@@ -306,7 +306,7 @@ def test_before_a_bearoff_against_contact_the_next_rolls_are_named():
     two = [find_play(text, plays) for text in ("6/4 5/off", "5/off 4/2")]
     told = explain_play(LookaheadEvaluator(load_static("motif-v1"), 2), position, (5, 2), *two)
     assert re.match(
-        r"After 5/off 4/2, \d+ of your next 36 rolls leave a shot; after 6/4 5/off, only \d+\.",
+        r"After 5/off 4/2, \d+ of your 36 possible next rolls leave a shot; after 6/4 5/off, only \d+\.",
         told.sentences[0],
     )
 

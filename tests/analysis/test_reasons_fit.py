@@ -3,8 +3,7 @@
 import pytest
 
 from motif.analysis.confirmation import RolledPair
-from motif.analysis.explain import explain_play
-from motif.analysis.explain.explanation import _certainty
+from motif.analysis.explain import explain_play, explanation
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import phrases
 from motif.board.match_state import MatchState
@@ -72,11 +71,15 @@ def test_a_gammon_that_costs_nothing_is_not_saved():
 @pytest.mark.parametrize(
     ("language", "one", "more"),
     [
-        ("en", "leaves 1 shot instead of 3", "must leave a shot with only 1 of your next 36 rolls, not 3"),
+        (
+            "en",
+            "leaves 1 shot instead of 3",
+            "must leave a shot with only 1 of 36 possible next rolls, not 3",
+        ),
         (
             "de",
             "lässt 1 Schuss statt 3",
-            "muss nur mit 1 der nächsten 36 Würfe einen Schuss lassen, nicht mit 3",
+            "muss nur mit 1 der 36 möglichen nächsten Würfe einen Schuss lassen, nicht mit 3",
         ),
     ],
 )
@@ -143,8 +146,18 @@ def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
 
 @pytest.mark.parametrize(
     ("difference", "se", "words"),
-    [(0.05, 0.03, "Too close to call"), (0.05, 0.02, "Likely"), (0.05, 0.01, "Clear")],
+    [
+        (0.05, 0.03, "Too close to call: the standard error of the rollout is 0.030."),
+        (
+            *(0.05, 0.02),
+            "Likely: the gap is more than twice the standard error of the rollout (0.020), but less than "
+            "three times.",
+        ),
+        (0.01, 0.004, "Likely: the gap is larger than motif-v18@2's average error (0.002)."),
+        (0.05, 0.01, "Clear: the gap is far larger than motif-v18@2's average error (0.002)."),
+    ],
 )
-def test_certainty_allows_for_the_standard_error_of_a_rollout(difference, se, words):
+def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, difference, se, words):
+    monkeypatch.setattr(explanation, "known_error_rate", lambda name: 2.0)
     pair = RolledPair((difference, 0.0), (se, se), difference, se, 36)
-    assert _certainty("motif-v18@2", difference, pair, phrases("en")).startswith(words)
+    assert explanation._certainty("motif-v18@2", difference, pair, phrases("en")) == words

@@ -44,10 +44,12 @@ _SINGLE = {
         "20 pips by which the player on roll leads are worth 0.10 points of equity."
     ),
     ("nothing_off", 1, Gain("win", -0.012, 0.0003)): (
-        "That the player on roll has yet to bear off a checker takes 1.20 ± 0.03 % off the win chance."
+        "That the player on roll has yet to bear off a checker takes 1.20 ± 0.03 percentage points off the "
+        "win probability."
     ),
     ("pip_count", 10, Gain("lose_gammon", 0.02, _NAN)): (
-        "10 more pips that the player on roll must still travel add 2.0 % to the chance of losing a gammon."
+        "10 more pips that the player on roll must still travel add 2.0 percentage points to the "
+        "probability of losing a gammon."
     ),
     ("longest_prime", 1, _equity(0.0423)): (
         "One more point in the longest run of points in a row that the player on roll has made is worth "
@@ -58,8 +60,19 @@ _SINGLE = {
         "any difference (\N{MINUS SIGN}0.01)."
     ),
     ("spread", 200, _equity(-0.5)): (
-        "200 more squared pips in the squared distance of the player on roll's checkers from the 8 point, "
-        "added up (the bar is 25), cost 0.50 points of equity."
+        "200 more squared pips in the sum of the squared distances of the player on roll's checkers from the "
+        "8 point cost 0.50 points of equity."
+    ),
+    ("rearmost_opponent", 5, Gain("win", 0.0931)): (
+        "5 more pips that the opponent's rearmost checker needs to bear off add 9.3 percentage points to the "
+        "win probability."
+    ),
+    ("best_block_opponent", 5, _equity(-0.13)): (
+        "5 more rolls of 36 that a checker stuck behind the opponent's best block could not play in full "
+        "cost 0.13 points of equity."
+    ),
+    ("on_bar_opponent", 1, Gain("win", 0.003)): (
+        "One more checker of the opponent on the bar makes hardly any difference (+0.3 percentage points)."
     ),
 }
 
@@ -85,8 +98,8 @@ def test_pairs_say_which_way_the_other_turns_it(own, value, words):
 def test_pairs_with_more_of_the_other_or_with_a_condition():
     blots, lead, off = (_parameter(name) for name in ("blots_home", "pip_lead", "nothing_off_opponent"))
     assert pair_words((blots, 2), (lead, 20), -1, Gain("win", -0.01), _ENGLISH) == (
-        "2 more blots of the player on roll in the home board take 1.0 % more off the win chance for every "
-        "20 pips by which the player on roll leads."
+        "2 more blots of the player on roll in the home board take 1.0 percentage points more off the win "
+        "probability for every 20 pips by which the player on roll leads."
     )
     assert pair_words((lead, 20), (blots, 2), 1, _equity(0.01), _ENGLISH).endswith(
         "equity more for every 2 more blots of the player on roll in the home board."

@@ -96,7 +96,7 @@ def test_json_has_reasons_certainty_and_the_grid_of_rolls(motif_json):
 
 def test_a_player_without_gammons_is_explained_in_probabilities(motif):
     out = motif("explain", START, 3, 1, "--player", "keith-v1").out
-    assert " percentage points of winning chance.\n" in out
+    assert " percentage points of win probability.\n" in out
     detailed = motif("explain", START, 3, 1, "--player", "keith-v1", "--detailed").out
     assert "(tanh x + 1) / 2" in detailed
 

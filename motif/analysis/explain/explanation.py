@@ -446,7 +446,7 @@ def _certainty(player: str, difference: float, rolled: RolledPair | None, words:
     sure = _SURE if rolled is None else _SURE_ROLLED
     key = next((key for key, times in sure if abs(difference) >= times * error), "open")
     if key == "clear" and rolled is not None and abs(difference) < CERTAIN * rolled.se:
-        key = "likely"
+        return words.say("certainty", "likely_rolled", error=words.amount(rolled.se))
     return words.say("certainty", key, player=player, error=words.amount(error))
 
 

@@ -265,7 +265,7 @@ def _print_terms(
 
     print_table(
         _titles(words, "effect", "moves"),
-        [(f"{effect.sentence}\n{effect.name}", moved(effect, head)) for effect in effects],
+        [(f"{effect.sentence}\n{effect.name}", moved(effect, head, words)) for effect in effects],
     )
     say(effects_reading(head, words.language))
     titles = _titles(words, "term", "moves", *(["z"] if errors_known(terms) else []))
@@ -273,8 +273,8 @@ def _print_terms(
     rows = [
         (
             term.name if term.name in above else f"{term.sentence}\n{term.name}",
-            moved(term, head),
-            signed(term.effect_z, 1),
+            moved(term, head, words),
+            signed(term.effect_z, 1, words),
         )[: len(titles)]
         for term in terms
     ]
@@ -289,7 +289,10 @@ def _print_units(units: "Sequence[UnitSummary]", words: Phrases) -> None:
     from motif.reports.term_pages import signed
 
     rows = [
-        (f"{of.words}\n{of.name}", f"{of.moves:.3f}", signed(of.high, 3), signed(of.low, 3), f"{of.on:.0%}")
+        (
+            f"{of.words}\n{of.name}",
+            *(words.amount(of.moves), signed(of.high, 3, words), signed(of.low, 3, words), f"{of.on:.0%}"),
+        )
         for of in units
     ]
     print_table(_titles(words, "unit", "moves", "largest", "smallest", "on"), rows)

@@ -98,12 +98,16 @@ def effects_and_terms(
         "effects": effect_rows(effects, head, language),
         "effects_note": effects_reading(head, language),
         "terms": [
-            {"number": moved(term, head), "sentence": term.sentence, "facts": "; ".join(_facts(term, words))}
+            {
+                "number": moved(term, head, words),
+                "sentence": term.sentence,
+                "facts": "; ".join(_facts(term, words)),
+            }
             for term in terms
         ],
         "units": [
             {
-                "number": f"{unit.moves:.3f}",
+                "number": words.amount(unit.moves),
                 "sentence": f"{unit.words[0].upper()}{unit.words[1:]}.",
                 "facts": f"{unit.name}; {_in_numbers(unit, words)}",
             }
@@ -120,7 +124,7 @@ def effect_rows(
     words = phrases(language)
     return [
         {
-            "number": moved(effect, head),
+            "number": moved(effect, head, words),
             "sentence": effect.sentence,
             "facts": f"{place}. {effect.name}; {words.say('term_report', 'held', things=effect.held)}",
         }
@@ -135,7 +139,7 @@ def effects_reading(head: str, language: str = LANGUAGE) -> str:
 
 
 def _in_numbers(unit: "UnitSummary", words: Phrases) -> str:
-    numbers = {name: signed(getattr(unit, name), 3) for name in ("high", "low", "amount")}
+    numbers = {name: signed(getattr(unit, name), 3, words) for name in ("high", "low", "amount")}
     shares = {name: f"{getattr(unit, name):.0%}" for name in ("on", "off", "share")}
     return words.say("term_report", "unit_facts", **numbers, **shares)
 
@@ -155,14 +159,14 @@ def errors_known(terms: Sequence["TermSummary"]) -> bool:
     return any(math.isfinite(term.effect_se) for term in terms)
 
 
-def moved(term: "TermSummary | EffectSummary", head: str) -> str:
+def moved(term: "TermSummary | EffectSummary", head: str, words: Phrases) -> str:
     """Return the amount by which a term or parameter moves the value of `head`, with its unit."""
-    return f"{term.moves:.3f}" if head == "equity" else f"{100 * term.moves:.2f} %"
+    return words.amount(term.moves) if head == "equity" else f"{words.amount(100 * term.moves, 2)} %"
 
 
-def signed(value: float, digits: int) -> str:
+def signed(value: float, digits: int, words: Phrases) -> str:
     """Return a number with its sign; empty if unknown."""
-    return f"{value:+.{digits}f}" if math.isfinite(value) else ""
+    return words.signed(value, digits) if math.isfinite(value) else ""
 
 
 def _facts(term: "TermSummary", words: Phrases) -> list[str]:
@@ -170,15 +174,16 @@ def _facts(term: "TermSummary", words: Phrases) -> list[str]:
     name = f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
     return [
         name,
-        _with_z(words.say("term_report", "effect"), term.effect, term.effect_se, term.effect_z),
-        _with_z(words.say("term_report", "weight"), term.weight, term.se, term.z),
+        _with_z("effect", term.effect, term.effect_se, term.effect_z, words),
+        _with_z("weight", term.weight, term.se, term.z, words),
     ]
 
 
-def _with_z(name: str, value: float, error: float, z: float) -> str:
+def _with_z(key: str, value: float, error: float, z: float, words: Phrases) -> str:
     """Return a number with its error if known: "weight +1.284 ± 0.031 (z +41.4)"."""
-    about = f" ± {error:.3f}" if math.isfinite(error) else ""
-    return f"{name} {signed(value, 3)}{about}" + (f" (z {signed(z, 1)})" if math.isfinite(z) else "")
+    about = f" ± {words.amount(error)}" if math.isfinite(error) else ""
+    beside = f" (z {signed(z, 1, words)})" if math.isfinite(z) else ""
+    return f"{words.say('term_report', key)} {signed(value, 3, words)}{about}{beside}"
 
 
 def roll_grid(grid: Sequence[Sequence[float]], title: str, description: str) -> str:

@@ -142,7 +142,7 @@ def test_positions_from_a_file(motif_json, dataset, weight_file, tmp_path):
     found = motif_json("terms", weight_file, "--positions", path, "--class", "race", "--head", "win_gammon")
     assert found["source"].endswith(f" positions in {path}")
     assert (found["class"], found["head"]) == ("race", "win_gammon")
-    assert "the chance of winning a gammon" in found["terms"][0]["sentence"]
+    assert "the probability of winning a gammon" in found["terms"][0]["sentence"]
 
 
 def test_other_languages(motif_json, layered):
@@ -153,9 +153,8 @@ def test_other_languages(motif_json, layered):
         for one, other in zip(english[kind], german[kind], strict=True):
             assert one["sentence"] != other["sentence"]
             assert one["moves"] == other["moves"]
-    assert (
-        "Punkte Equity" in german["parameters"][0]["sentence"] or "%" in german["parameters"][0]["sentence"]
-    )
+    first = german["parameters"][0]["sentence"]
+    assert "Punkte Equity" in first or "Prozentpunkte" in first
 
 
 def test_headings_and_notes_are_in_the_language_too(motif, layered, tmp_path):
@@ -164,6 +163,8 @@ def test_headings_and_notes_are_in_the_language_too(motif, layered, tmp_path):
     words = ("terms", file, "--positions", positions, "--language", "de", "--html", page)
     out = " ".join(motif(*words, "--top", 1).out.split())
     assert "Der Parameter mit der größten Wirkung auf die " in out
+    assert re.search(r"\b\d+,\d\d %", out)
+    assert not re.search(r"\d\.\d\d %", out)
     shown = page.read_text("utf-8")
     assert '<html lang="de">' in shown
     text = re.sub(r"(?s)<style>.*?</style>|<figure>.*?</figure>", "", shown)

@@ -13,7 +13,7 @@ from motif.analysis.match.decisions import (
     PlayerAnalysis,
     Sum,
 )
-from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
+from motif.analysis.match.match_analysis import MatchAnalysis, Why, WorstCube, WorstPlay
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import text_diagram
 from motif.board.marks import BLUNDER, MARKS
@@ -75,7 +75,8 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         sentences.append("The analyst is not rated.")
     if any(play.why.sentences for play in analysis.plays):
         sentences.append(
-            "Reasons are sorted by importance; score and lookahead may also contribute to a loss."
+            "Reasons are sorted by importance; + marks those for the better play, - those for the actual "
+            "play. Score and lookahead may also contribute to a loss."
         )
     return sentences
 
@@ -276,8 +277,17 @@ def _play_lines(number: int, play: WorstPlay, unit: CostUnit, width: int) -> Ite
         yield from (*made, *better)
     if play.why.summary:
         yield f" {play.why.summary}"
-    yield from (f" - {sentence}" for sentence in play.why.sentences)
+    yield from (f" {reason}" for reason in _reasons(play.why))
     yield ""
+
+
+def _reasons(why: Why) -> list[str]:
+    """Return the sentences of `why`, marked + if they favour the better play and - if the actual play."""
+    return [
+        f"{'+' if reason.play == 'better' else '-'} {reason.sentence}"
+        for reason in why.reasons
+        if reason.sentence in why.sentences
+    ]
 
 
 def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], unit: CostUnit) -> Iterator[str]:
@@ -339,7 +349,7 @@ def _play_decision(play: WorstPlay, unit: CostUnit) -> ShownDecision:
         play.moment.state,
         list(zip(play_text(play), drawn, strict=True)),
         words=play.why.summary,
-        reasons=play.why.sentences,
+        reasons=_reasons(play.why),
     )
 
 

@@ -1,6 +1,7 @@
 """The page and the text of a match analysis: complete, self-contained, and consistent with the figures."""
 
 import re
+from html import escape
 from xml.etree import ElementTree
 
 import pytest
@@ -44,6 +45,14 @@ def test_page_and_text_show_the_plays_and_why(analysis):
             assert any(text in line for line in lines)
         assert play.why.summary
         assert f" {play.why.summary}" in lines
+        shown = [reason for reason in play.why.reasons if reason.sentence in play.why.sentences]
+        assert [reason.sentence for reason in shown] == list(play.why.sentences)
+        for reason in shown:
+            marked = f"{'+' if reason.contribution > 0 else '-'} {reason.sentence}"
+            assert f" {marked}" in lines
+            assert f"<li>{escape(marked)}</li>" in page
+    signs = {line[1] for line in lines if re.match(r" [+-] ", line)}
+    assert signs == {"+", "-"}
     for cube in analysis.cubes:
         assert any(cube.heading in line for line in lines)
 

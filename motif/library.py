@@ -21,7 +21,7 @@ from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_ids
 from motif.board.match_file import read_match
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, RollLike, as_roll
+from motif.board.moves import Play, RollLike, as_roll, checked_roll
 from motif.board.moves import legal_plays as plays_of
 from motif.board.notation import find_play
 from motif.board.outcome import finished_points_many
@@ -186,9 +186,10 @@ def evaluate(position: object, player: PlayerLike = LATEST) -> Probabilities | l
     True
     """
     evaluator = evaluator_of(player)
-    items = list(position) if isinstance(position, Iterable) and not isinstance(position, str) else []
-    if items and isinstance(items[0], Position | str):
-        return [Probabilities(*map(float, row)) for row in evaluator.evaluate_many(as_boards(items))]
+    if isinstance(position, Iterable) and not isinstance(position, str):
+        items = list(position)
+        if not items or isinstance(items[0], Position | str):
+            return [Probabilities(*map(float, row)) for row in evaluator.evaluate_many(as_boards(items))]
     return evaluator.evaluate(Position.of(cast(PositionLike, position)))
 
 
@@ -270,11 +271,7 @@ def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int |
     16
     """
     place, state = position_and_match(position)
-    if die is not None:
-        if not isinstance(roll, int):
-            raise PlayError(f"invalid roll {shown((roll, die))}: it must be two dice, such as 3, 1 or '31'")
-        roll = (roll, die)
-    return plays_of(place, dice_of(roll, state))
+    return plays_of(place, dice_of(roll, state) if die is None else checked_roll(roll, die))
 
 
 @lists_fields(MatchOptions)

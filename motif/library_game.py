@@ -1,5 +1,6 @@
 """A game of backgammon for bots and notebooks, like python-chess's ``Board``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from motif.analysis.judge import JUDGE
@@ -314,5 +315,6 @@ def _advisor() -> Advisor:
 def _in_order(dice: RollLike) -> tuple[int, int]:
     """Return the dice in the order in which they were given."""
     high, low = as_roll(dice)
-    first = next(filter(str.isdigit, str(dice))) if isinstance(dice, str | int) else dice[0]
-    return (high, low) if int(first) == high else (low, high)
+    written = dice if isinstance(dice, Sequence) else str(dice)
+    first = next(int(die) for die in written if str(die).strip().isdigit())
+    return (high, low) if first == high else (low, high)

@@ -87,6 +87,16 @@ def test_evaluate_many_takes_a_list_or_an_array():
     assert rows.dtype == np.float32
     assert np.array_equal(rows, motif.evaluate_many([START, motif.Position.start()], PLAYER))
     assert motif.evaluate_many([], PLAYER).shape == (0, 5)
+    assert motif.evaluate([], PLAYER) == []
+    assert motif.evaluate([START], PLAYER) == [motif.evaluate(START, PLAYER)]
+
+
+def test_legal_plays_take_dice_of_any_type():
+    plays = motif.legal_plays(START, "31")
+    for dice in [(3, 1), (np.int64(3), 1), (1, np.int8(3)), ("3", "1")]:
+        assert motif.legal_plays(START, *dice) == motif.legal_plays(START, dice) == plays
+    with pytest.raises(motif.MotifError, match="each die must be 1 to 6, not 31"):
+        motif.legal_plays(START, "31", 1)
 
 
 def test_frames():

@@ -44,7 +44,7 @@ class _OfThread(local):
 
 
 _of_thread = _OfThread()
-RollLike = Sequence[int] | npt.NDArray[np.integer] | str | int
+RollLike = Sequence[int | str] | npt.NDArray[np.integer] | str | int | np.integer
 """Two dice as a pair, a text or a number."""
 _ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
 _Places = tuple[int, ...]
@@ -152,48 +152,43 @@ def _fill_batch(boards, rolls, packed, offsets, results, paths, buffer):
     return row
 
 
-def checked_roll(first: int, second: int) -> tuple[int, int]:
-    """Return the two dice, the higher first; raise `PlayError` unless both are 1 to 6."""
-    for die in (first, second):
-        if die not in range(1, 7):
-            # Shorten the number, because Python refuses to print thousands of digits.
-            number = shown(die) if type(die) is int else die
-            raise PlayError(f"invalid roll: each die must be 1 to 6, not {number}")
-    return int(max(first, second)), int(min(first, second))
-
-
-def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, int]:
-    """Parse two dice, or text such as ``31``, ``3-1`` or ``3 1``; return the higher die first.
+def as_roll(roll: RollLike) -> tuple[int, int]:
+    """Convert two dice, text such as ``31``, ``3-1`` or ``3 1``, or a number to a roll, higher die first.
 
     Raises `PlayError` for anything else.
     """
-    if second is not None:
-        return checked_roll(_die(first), _die(second))
-    text = first.strip() if isinstance(first, str) else shown(int(first))
-    match = _ROLL.fullmatch(text)
-    if not match:
-        raise PlayError(f"invalid roll {quoted(text)}: a roll must be two dice, such as 31 or 3 1")
-    first, second = (group for group in match.groups() if group is not None)
-    return checked_roll(_die(first), _die(second))
-
-
-def _die(die: str | int) -> int:
-    text = die.strip() if isinstance(die, str) else shown(int(die))
-    number = whole_number(text)
-    if number is None:
-        raise PlayError(f"invalid roll: each die must be 1 to 6, not {quoted(text)}")
-    return number
-
-
-def as_roll(roll: RollLike) -> tuple[int, int]:
-    """Convert ``(3, 1)`` or ``"31"`` to a roll with the higher die first; raise `PlayError` if invalid."""
-    if isinstance(roll, str | int):
-        return parse_roll(roll)
+    if isinstance(roll, int | np.integer):
+        roll = shown(int(roll))
+    if isinstance(roll, str):
+        match = _ROLL.fullmatch(roll.strip())
+        if not match:
+            raise PlayError(f"invalid roll {quoted(roll)}: a roll must be two dice, such as 31 or 3 1")
+        roll = [group for group in match.groups() if group is not None]
     try:
         first, second = roll
     except (TypeError, ValueError):
         raise PlayError(f"a roll must be two dice, such as (3, 1) or '31', not {shown(roll)}") from None
     return checked_roll(first, second)
+
+
+def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, int]:
+    """Return `as_roll` of two dice, or of both in one text or number."""
+    return as_roll(first) if second is None else checked_roll(first, second)
+
+
+def checked_roll(first: object, second: object) -> tuple[int, int]:
+    """Return two dice, whole numbers or their digits, the higher first; raise `PlayError` unless 1 to 6."""
+    dice = _die(first), _die(second)
+    return max(dice), min(dice)
+
+
+def _die(die: object) -> int:
+    known = whole_number(die.strip()) if isinstance(die, str) else die
+    number = int(known) if isinstance(known, int | np.integer) else None
+    if number is None or not 1 <= number <= 6:
+        wrong = shown(die if number is None else number)
+        raise PlayError(f"invalid roll: each die must be 1 to 6, not {wrong}")
+    return number
 
 
 class CheckerMove(NamedTuple):

@@ -9,7 +9,8 @@ Kernels work on packed boards; see `motif.board.packed`.
 The result of a play is a board from the side of the OTHER player, the next player on roll.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,10 +120,10 @@ class Position:
         ``Position.from_points({6: 5, 8: 3}, {24: 2})``
         """
         board = np.zeros(BOARD_SIZE, np.int64)
-        for point, count in own.items():
-            board[_checked_place(point)] += count
-        for point, count in opponent.items():
-            place = OWN_BAR - _checked_place(point)
+        for point, count in _checked(own):
+            board[point] += count
+        for point, count in _checked(opponent):
+            place = OWN_BAR - point
             if count and board[place] > 0:
                 raise PositionError(f"invalid position: both players have checkers on point {place}")
             board[place] -= count
@@ -263,7 +264,13 @@ def first_bad_board(boards):
     return -1
 
 
-def _checked_place(point: int) -> int:
-    if not 1 <= point <= OWN_BAR:
-        raise PositionError(f"invalid position: each point must be 1 to 24, or 25 for the bar, not {point}")
-    return point
+def _checked(side: Mapping[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield the points and checkers of one side; raises `PositionError` for invalid ones."""
+    for point, count in side.items():
+        for value, low, high, rule in (
+            (point, 1, OWN_BAR, "each point must be 1 to 24, or 25 for the bar"),
+            (count, 0, CHECKERS, f"each number of checkers must be 0 to {CHECKERS}"),
+        ):
+            if not (isinstance(value, Integral) and low <= value <= high):
+                raise PositionError(f"invalid position: {rule}, not {shown(value)}")
+        yield point, count

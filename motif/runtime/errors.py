@@ -121,8 +121,8 @@ _SHORT = _Short()
 
 
 def shown(value: object) -> str:
-    """Return the `repr` of a value, cut to 40 characters."""
-    text = _SHORT.repr(value)
+    """Return the `repr` of a value on one line, cut to 40 characters."""
+    text = _SHORT.repr(value).replace("\n", "")
     return text if len(text) <= _LONGEST else text[: _LONGEST - len(_CUT)] + _CUT
 
 

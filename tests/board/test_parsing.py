@@ -1,5 +1,6 @@
 """Accepted formats of positions and rolls, and the messages for other texts."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from motif.board.identifiers import gnubg_id, position_key
 from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
-from motif.board.moves import parse_roll
+from motif.board.moves import as_roll, legal_plays, parse_roll
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.runtime.errors import PlayError, PositionError
@@ -118,12 +119,13 @@ def test_every_roll_in_every_format(roll):
     ("parts", "message"),
     [
         ((7, 1), "invalid roll: each die must be 1 to 6, not 7"),
-        ((10**5000, 1), "invalid roll: each die must be 1 to 6, not 'a number of 16610 bits'"),
+        ((10**5000, 1), "invalid roll: each die must be 1 to 6, not a number of 16610 bits"),
         ((10**5000,), "invalid roll 'a number of 16610 bits': a roll must be two dice, such as 31 or 3 1"),
         ((1, 7), "invalid roll: each die must be 1 to 6, not 7"),
         (("71",), "invalid roll: each die must be 1 to 6, not 7"),
         (("3 10",), "invalid roll: each die must be 1 to 6, not 10"),
         (("01",), "invalid roll: each die must be 1 to 6, not 0"),
+        ((2.0, 3), "invalid roll: each die must be 1 to 6, not 2.0"),
         ((-1, 3), "invalid roll: each die must be 1 to 6, not -1"),
         (("x", "3"), "invalid roll: each die must be 1 to 6, not 'x'"),
         (("3.0", "3"), "invalid roll: each die must be 1 to 6, not '3.0'"),
@@ -149,6 +151,34 @@ def test_any_roll_is_read_or_refused_in_one_line(first, second):
         message = "none"
         assert 6 >= high >= low >= 1
     assert len(message.splitlines()) == 1
+
+
+@pytest.mark.parametrize("roll", [("3", "1"), ["1", 3], np.int64(31), 13, np.array([3, 1], np.int8), "3-1"])
+def test_two_dice_of_any_type(roll):
+    assert as_roll(roll) == (3, 1)
+    assert legal_plays(Position.start(), roll) == legal_plays(Position.start(), (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("roll", "message"),
+    [
+        (np.array([[3, 1], [1, 2]]), "invalid roll: each die must be 1 to 6, not array([3, 1])"),
+        (np.ones(3), "a roll must be two dice, such as (3, 1) or '31', not array([1., 1., 1.])"),
+        ((3, None), "invalid roll: each die must be 1 to 6, not None"),
+        ((3, 1.0), "invalid roll: each die must be 1 to 6, not 1.0"),
+        ((3, "7"), "invalid roll: each die must be 1 to 6, not 7"),
+        (None, "a roll must be two dice, such as (3, 1) or '31', not None"),
+    ],
+)
+def test_other_values_are_no_roll(roll, message):
+    with pytest.raises(PlayError) as error:
+        as_roll(roll)
+    assert str(error.value) == message
+
+
+def test_an_array_is_refused_in_one_line():
+    with pytest.raises(PlayError, match=r"not array\(.*\.\.\.$"):
+        as_roll(np.ones((3, 2)))
 
 
 def test_a_number_of_many_digits_is_refused():

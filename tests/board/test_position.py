@@ -115,6 +115,25 @@ def test_a_point_off_the_board_is_an_error(point, sides):
         Position.from_points(*sides({point: 2}))
 
 
+@pytest.mark.parametrize(
+    ("points", "fault"),
+    [
+        ({"6": 2}, "each point must be 1 to 24, or 25 for the bar, not '6'"),
+        ({6.0: 2}, "each point must be 1 to 24, or 25 for the bar, not 6.0"),
+        ({6: -2}, "each number of checkers must be 0 to 15, not -2"),
+        ({6: 2.5}, "each number of checkers must be 0 to 15, not 2.5"),
+        ({6: "2"}, "each number of checkers must be 0 to 15, not '2'"),
+        ({6: 10**30}, f"each number of checkers must be 0 to 15, not {10**30}"),
+    ],
+)
+def test_points_and_checkers_are_whole_numbers(points, fault):
+    for sides in ((points, {1: 1}), ({1: 1}, points)):
+        with pytest.raises(PositionError) as caught:
+            Position.from_points(*sides)
+        assert str(caught.value) == f"invalid position: {fault}"
+    assert Position.from_points({np.int8(6): np.int64(2)}, {1: 0}) == Position.from_points({6: 2}, {})
+
+
 def test_a_point_held_by_both_is_an_error():
     with pytest.raises(PositionError, match=r"^invalid position: both players have checkers on point 6$"):
         Position.from_points({6: 2}, {19: 1})

@@ -57,14 +57,31 @@ MORE_THEMES = (
     "match score",
 )
 """Themes of the second file."""
-CONCEPTS = frozenset(
-    {
-        *("hit", "make_point", "home_board", "block", "prime", "anchor", "keep_anchor", "escape", "safety"),
-        *("shots", "builder", "distribution", "stack", "timing", "tempo", "race", "bear_off", "clear_rear"),
-        *("gammon", "save_gammon", "containing", "mobility"),
-    }
-)
-"""Ideas of books, as written in the file."""
+CONCEPTS: Mapping[str, str] = {
+    "hit": "hitting",
+    "make_point": "making a point",
+    "home_board": "home board",
+    "block": "blocks",
+    "prime": "primes",
+    "anchor": "making an anchor",
+    "keep_anchor": "keeping an anchor",
+    "escape": "escaping",
+    "safety": "playing safe",
+    "shots": "leaving fewer shots",
+    "builder": "builders",
+    "distribution": "distribution",
+    "stack": "unstacking",
+    "timing": "timing",
+    "tempo": "tempo",
+    "race": "race",
+    "bear_off": "bearing off",
+    "clear_rear": "clearing from the rear",
+    "gammon": "winning a gammon",
+    "save_gammon": "saving the gammon",
+    "containing": "containing checkers",
+    "mobility": "mobility of back checkers",
+}
+"""Textbook reasons: the name in the files, and the words on the page."""
 NAMED: Mapping[str, frozenset[str]] = {
     concept: frozenset(names.split())
     for concept, names in {
@@ -95,11 +112,11 @@ NAMED: Mapping[str, frozenset[str]] = {
         "score_gammon_save": "save_gammon",
     }.items()
 }
-"""The books' names for each concept of an explanation, or for each phrase that is more specific than its
+"""Textbook reasons for each concept of an explanation, or for each phrase that is more specific than its
 concept.
 """
 FIRST = 2
-"""The number of first reasons that are compared with the books'."""
+"""The number of first reasons that are compared with the textbook reasons."""
 PLAYS, REASONS = 0.85, 0.85
 """Target shares."""
 SECOND_PLAYS, SECOND_REASONS = 0.9, 0.85
@@ -115,7 +132,7 @@ class Decision:
     position: Position
     roll: tuple[int, int]
     play: str
-    """The play of theory."""
+    """The textbook play."""
     reasons: frozenset[str]
     because: str
     source: str
@@ -134,21 +151,21 @@ class Reading:
     decision: Decision
     chosen: Play
     loses: float
-    """Loss of the play of theory according to the judge; 0 if it is chosen."""
+    """Loss of the textbook play according to the judge; 0 if it is chosen."""
     concepts: tuple[str, ...] | None
-    """Concepts of the first reasons for the play; None if theory's play was not chosen or there are no
+    """Concepts of the first reasons for the play; None if the textbook play was not chosen or there are no
     reasons.
     """
     sentences: tuple[str, ...] = ()
 
     @property
     def is_chosen(self) -> bool:
-        """Whether the play of theory was chosen."""
+        """Whether the textbook play was chosen."""
         return self.loses == 0
 
     @property
     def is_named(self) -> bool:
-        """Whether one of the reasons is one of the books'."""
+        """Whether one of the reasons is a textbook reason."""
         meant = frozenset[str]().union(*(NAMED.get(concept, ()) for concept in self.concepts or ()))
         return bool(meant & self.decision.reasons)
 
@@ -188,7 +205,7 @@ _SIDES = ("own", "other")
 
 
 def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
-    """Return the choice of `evaluator`, and its first reasons if it is the play of theory."""
+    """Return the choice of `evaluator`, and its first reasons if it is the textbook play."""
     ranking = rank_plays(decision.position, decision.roll, evaluator, decision.context)
     plays = legal_plays(decision.position, decision.roll)
     wanted = find_play(decision.play, plays).position
@@ -203,7 +220,7 @@ def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
         )
     except PlayerError:
         return Reading(decision, chosen, 0.0, None)
-    # Only the reasons for the play of theory, not those for the other play.
+    # Only the reasons for the textbook play, not those for the other play.
     first = [reason for reason in explanation.reasons if reason.play == "better" and reason.concept != REST]
     return Reading(
         decision,
@@ -220,38 +237,40 @@ def readings(path: Path = FILE, tell: Callable[[str], None] = lambda line: None)
     read = []
     for decision in read_decisions(path):
         read.append(read_by(evaluator, decision))
-        tell(f"{decision.name}: {'as theory' if read[-1].is_chosen else read[-1].chosen.notation}")
+        tell(f"{decision.name}: {'textbook play' if read[-1].is_chosen else read[-1].chosen.notation}")
     return name, read
 
 
-def page_lines(judge: str, read: Sequence[Reading], themes: Sequence[str] = THEMES) -> Iterator[str]:
-    """Yield the table by theme, and every failure with its board."""
+def page_lines(
+    judge: str, read: Sequence[Reading], themes: Sequence[str] = THEMES, level: int = 2
+) -> Iterator[str]:
+    """Yield the table by theme, and every failure with its board; headings begin at `level`."""
     chosen = [one for one in read if one.is_chosen]
     told = [one for one in chosen if one.concepts is not None]
-    yield f"`{judge}` chooses the play of theory in {_share(len(chosen), len(read))}."
+    yield f"`{judge}` chooses the textbook play in {_share(len(chosen), len(read))}."
     if told:
         named = sum(one.is_named for one in told)
-        yield f"One of its first two reasons for it is one of the books' in {_share(named, len(told))}."
-    yield from ("", "| theme | play of theory | reason of theory |", "|---|---|---|")
+        yield f"One of its first two reasons for it is a textbook reason in {_share(named, len(told))}."
+    yield from ("", "| theme | textbook play | textbook reason |", "|---|---|---|")
     for theme in themes:
         own = _of(read, theme)
         right = [one for one in own if one.is_chosen]
         names = f"{sum(one.is_named for one in right)} of {len(right)}" if told else ""
         yield f"| {theme} | {len(right)} of {len(own)} | {names} |"
-    yield from ("", "## Where another play is chosen")
+    yield from ("", f"{'#' * level} Where another play is chosen")
     for one in read:
         if not one.is_chosen:
-            yield from _board(one)
-            yield f"Theory plays **{one.decision.play}**: {one.decision.because}"
+            yield from _board(one, level + 1)
+            yield f"The textbook play is **{one.decision.play}**: {one.decision.because}"
             yield f"motif plays **{one.chosen.notation}**, and judges it {one.loses:.3f} points better."
     if told:
-        yield from ("", "## Where the reasons differ")
+        yield from ("", f"{'#' * level} Where the reasons differ")
         for one in told:
             if not one.is_named:
-                yield from _board(one)
+                yield from _board(one, level + 1)
                 yield f"**{one.decision.play}**: {one.decision.because}"
-                reasons = ", ".join(sorted(one.decision.reasons))
-                yield f"The books' reasons: {reasons}. motif says: {_said(one)}"
+                reasons = ", ".join(CONCEPTS[reason] for reason in sorted(one.decision.reasons))
+                yield f"Textbook reasons: {reasons}. motif says: {_said(one)}"
 
 
 def _of(read: Sequence[Reading], theme: str) -> list[Reading]:
@@ -266,23 +285,32 @@ def _said(one: Reading) -> str:
     return " ".join(one.sentences) or "nothing."
 
 
-def _board(one: Reading) -> Iterator[str]:
+def _board(one: Reading, level: int) -> Iterator[str]:
     decision = one.decision
-    yield from (
-        "",
-        f"### {decision.name}",
-        "",
-        f"{decision.theme}, roll {decision.roll[0]}-{decision.roll[1]}",
-    )
+    yield from ("", f"{'#' * level} {decision.name}", "", _situation(decision))
     yield from ("", "```", *text_diagram(decision.position).rstrip().splitlines(), "```", "")
+
+
+def _situation(decision: Decision) -> str:
+    """Return the theme, the roll and in a match the score, the player on roll's first."""
+    facts = [decision.theme, "roll {}-{}".format(*decision.roll)]
+    match = decision.context.state
+    if match is not None:
+        facts.append(f"{match.length - match.own_score}-away {match.length - match.opponent_score}-away")
+        if match.crawford:
+            facts.append("Crawford game")
+    return ", ".join(facts)
 
 
 @reporting
 def main() -> None:
     """Write the page."""
-    for path, region, themes in ((FILE, REGION, THEMES), (SECOND, SECOND_REGION, MORE_THEMES)):
+    for path, region, themes, level in (
+        (FILE, REGION, THEMES, 2),
+        (SECOND, SECOND_REGION, MORE_THEMES, 3),
+    ):
         judge, read = readings(path, tell=lambda line: print(line, file=sys.stderr))
-        write_region(Path(sys.argv[1]), region, page_lines(judge, read, themes))
+        write_region(Path(sys.argv[1]), region, page_lines(judge, read, themes, level))
 
 
 if __name__ == "__main__":

@@ -98,6 +98,7 @@ class MatchState:
             cube_owner=owner_seen_by(owning_player(self.cube_owner, 0), 1),
             dice=None,
             doubled=False,
+            resignation="none",
             decision="me",
             player=0 if self.player else 1,
         )

@@ -54,16 +54,6 @@ def is_double_useful(state: "MatchState") -> bool:
     return may_double(state) and can_use_double(state.cube, away)
 
 
-def is_cube_dead(state: "MatchState") -> bool:
-    """Return whether neither player of a match can gain by a double.
-
-    This is the case in the Crawford game, when neither player needs more points than the value of the cube,
-    and at 2-away 2-away, where the game decides the match after a double.
-    """
-    own, opponent = state.length - state.own_score, state.length - state.opponent_score
-    return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
-
-
 def gammons_count(state: "MatchState") -> bool:
     """Return whether gammons count; under the Jacoby rule, they count only after a double has been taken."""
     return bool(state.length) or not state.jacoby or state.cube_owner != "centre"

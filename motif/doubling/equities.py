@@ -9,6 +9,7 @@ eval.c); docs/how-to/cube.md has values fitted to motif's cubeful rollouts.
 """
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.board.rules import MAX_VALUED_LENGTH, gammons_count, is_cube_dead, may_double
+from motif.board.rules import MAX_VALUED_LENGTH, gammons_count, may_double
 from motif.doubling.match_equity import MatchEquityTable, aways, match_equity_table
 from motif.evaluators.cube_model import (
     CENTRED,
@@ -38,7 +39,7 @@ from motif.evaluators.cube_model import (
 )
 from motif.evaluators.probabilities import OUTPUTS, WIN, switched_equities
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, shown
 
 Floats = npt.NDArray[np.float64]
 # Estimates may be slightly outside 0 to 1 because of float32 rounding.
@@ -94,10 +95,15 @@ DEFAULT_EFFICIENCY = Efficiency()
 
 
 def as_efficiency(efficiency: float | Efficiency | None) -> Efficiency:
-    """Return `efficiency`, by default gnubg's; a number is the x of every position."""
-    if isinstance(efficiency, int | float):
-        return Efficiency(**{**dict.fromkeys(NUMBERS, float(efficiency)), "race_per_pip": 0.0})
-    return efficiency or DEFAULT_EFFICIENCY
+    """Return `efficiency`, by default gnubg's; a number is the x of every position.
+
+    Raises `SettingError` for other types.
+    """
+    if efficiency is None or isinstance(efficiency, Efficiency):
+        return efficiency or DEFAULT_EFFICIENCY
+    if not isinstance(efficiency, Real) or isinstance(efficiency, bool):
+        raise SettingError(f"efficiency must be a number, not {shown(efficiency)}", "efficiency")
+    return Efficiency(**{**dict.fromkeys(NUMBERS, float(efficiency)), "race_per_pip": 0.0})
 
 
 def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:
@@ -257,7 +263,7 @@ def fixed_cube_model(
         points = np.array(results, np.float64)
         values = np.stack([points if gammons_count(state) else np.sign(points), DOUBLED_WORTH * points])
     else:
-        kind = DEAD if is_cube_dead(state) else MATCH
+        kind = DEAD if is_valued_without_cube(state) else MATCH
         last, played_out = _last_level(state)
         table = table or match_equity_table()
         cubes = [state.cube << level for level in range(last + _LEVELS_BEYOND)]
@@ -265,6 +271,17 @@ def fixed_cube_model(
     worth = np.asarray(unit.equity(values))
     both = np.stack([worth, switched_equities(worth[:, ::-1])])
     return one_state(kind, _OWNERS[state.cube_owner], last, both, played_out, efficiency.numbers())
+
+
+def is_valued_without_cube(state: MatchState) -> bool:
+    """Return whether equities in a match are those of a dead cube.
+
+    This is the case in the Crawford game and when neither player needs more points than the value of the
+    cube.  At 2-away 2-away a double can gain, but the game then decides the match, and the value of the cube
+    is ignored, as in gnubg (`fDoCubeful` in its eval.c).
+    """
+    own, opponent = aways(state)
+    return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
 
 
 def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:

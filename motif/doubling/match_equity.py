@@ -119,15 +119,19 @@ def aways(state: MatchState) -> tuple[int, int]:
     return own, opponent
 
 
-@lru_cache(maxsize=16)
 def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
     """Return the table `name`: one of `TABLES`, or the path of a file in gnubg's XML format.
 
     Raises `SettingError` for an unknown name or an invalid file.
     """
-    if name.lower() in TABLES:
-        file = resources.files("motif").joinpath("data", "met", TABLES[name.lower()])
-        return read_table(file.read_text(encoding="utf-8"), name.lower())
+    return _table(name.lower() if name.lower() in TABLES else name)
+
+
+@lru_cache(maxsize=16)
+def _table(name: str) -> MatchEquityTable:
+    if name in TABLES:
+        file = resources.files("motif").joinpath("data", "met", TABLES[name])
+        return read_table(file.read_text(encoding="utf-8"), name)
     if not name.lower().endswith(".xml"):
         names = ", ".join(TABLES)
         raise SettingError(

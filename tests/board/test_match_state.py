@@ -140,6 +140,11 @@ def test_an_id_does_not_include_beavers(state):
     assert match_id(replace(state, beavers=True)) == match_id(state)
 
 
+def test_a_resignation_is_not_the_other_players():
+    state = MatchState(own_score=3, cube=2, cube_owner="me", resignation="gammon", decision="opponent")
+    assert state.switch_sides() == MatchState(opponent_score=3, cube=2, cube_owner="opponent", player=0)
+
+
 def test_the_higher_die_comes_first():
     assert MatchState(dice=(2, 5)).dice == (5, 2)
     assert match_state_from_id("cIkGAAAAAAAE").dice == (5, 1)

@@ -9,7 +9,6 @@ from motif.board.rules import (
     MAX_CUBE,
     gammons_count,
     is_crawford_game,
-    is_cube_dead,
     is_double_useful,
     match_winner,
     may_double,
@@ -26,19 +25,13 @@ from motif.board.rules import (
         (MatchState(5, 4, 2, crawford=True), False, False),
         (MatchState(5, 4, 2), True, False),
         (MatchState(5, 2, 4), True, True),
+        (MatchState(5, 3, 3), True, True),
         (MatchState(5, 1, 0, cube=4, cube_owner="me"), True, False),
     ],
 )
 def test_who_may_double(state, may, is_useful):
     assert may_double(state) == may
     assert is_double_useful(state) == is_useful
-
-
-def test_a_dead_cube():
-    assert is_cube_dead(MatchState(5, 4, 2, crawford=True))
-    assert is_cube_dead(MatchState(3, 1, 1))
-    assert is_cube_dead(MatchState(5, 3, 2, cube=4, cube_owner="me"))
-    assert not is_cube_dead(MatchState(5, 3, 2, cube=2, cube_owner="me"))
 
 
 def test_the_crawford_game_is_the_first_at_match_point():

@@ -266,3 +266,15 @@ def test_a_double_that_can_wait_a_roll_is_made():
     decision = cube_decision(judge.evaluate(position), state, position, judge)
     assert decision.double_take == pytest.approx(decision.no_double, abs=1e-6)
     assert decision.action == "double, take"
+
+
+@pytest.mark.parametrize("efficiency", [1, np.float32(1), np.int64(1), Efficiency(1, 1, 1, 1, 0, 1, 1)])
+def test_efficiencies_are_numbers_of_any_type(efficiency):
+    assert cube_decision(CHANCES, MatchState(), efficiency=efficiency).efficiency == 1
+
+
+@pytest.mark.parametrize("efficiency", ["0.5", True, [0.5]])
+def test_other_values_are_no_efficiency(efficiency):
+    with pytest.raises(SettingError, match=r"^efficiency must be a number, not ") as refused:
+        cube_decision(CHANCES, MatchState(), efficiency=efficiency)
+    assert refused.value.fields == ("efficiency",)

@@ -197,3 +197,7 @@ def test_unknown_names(tmp_path):
         match_equity_table("woolsey")
     with pytest.raises(SettingError, match="No such file"):
         match_equity_table(str(tmp_path / "none.xml"))
+
+
+def test_a_table_is_read_once():
+    assert match_equity_table() is match_equity_table("kazaross-xg2") is match_equity_table("Kazaross-XG2")

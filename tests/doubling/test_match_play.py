@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 
 from motif.board.match_state import MatchState
-from motif.board.rules import is_cube_dead
 from motif.doubling import cube_decision, match_equity_table
+from motif.doubling.equities import is_valued_without_cube
 from motif.evaluators import Probabilities
 from tests.doubling.chances import cubeful_equity, match_states, probabilities
 
@@ -15,6 +15,13 @@ EVEN = Probabilities(0.5, 0.0, 0.0, 0.0, 0.0)
 
 def state(length: int, own_away: int, opponent_away: int, **rest) -> MatchState:
     return MatchState(length, length - own_away, length - opponent_away, **rest)
+
+
+def test_where_the_cube_is_ignored():
+    assert is_valued_without_cube(MatchState(5, 4, 2, crawford=True))
+    assert is_valued_without_cube(MatchState(3, 1, 1))
+    assert is_valued_without_cube(MatchState(5, 3, 2, cube=4, cube_owner="me"))
+    assert not is_valued_without_cube(MatchState(5, 3, 2, cube=2, cube_owner="me"))
 
 
 def test_two_away_each():
@@ -121,7 +128,7 @@ def test_match_winning_chances_are_probabilities(chances, where):
 
 @given(probabilities(), match_states())
 def test_a_dead_cube_is_worth_the_average_of_the_ends(chances, where):
-    if not is_cube_dead(where):
+    if not is_valued_without_cube(where):
         return
     ends = [
         (chances.win - chances.win_gammon, 1),

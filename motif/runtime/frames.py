@@ -14,6 +14,10 @@ Row = dict[str, object]
 Record = dict[str, Any]
 """A JSON record whose values are read."""
 _PLAIN = (str, int, float, bool)
+_TITLES = {"ppg": "points per game", "er": "error rate"}
+"""Titles of figures whose names in JSON are short."""
+_PREFIXES = {"without_luck": "luck-adjusted"}
+"""Titles of groups of figures, by their names in JSON."""
 
 
 def frame(columns: Mapping[str, object]) -> "DataFrame":
@@ -57,7 +61,7 @@ class Tabular:
         rows = self.records()
         names = _names(rows)
         shown = [[_shown(row.get(name)) for name in names] for row in rows]
-        titles = [name.replace("_", " ") for name in names]
+        titles = [_title(name) for name in names]
         if len(rows) == 1:
             return ["", ""], [[title, value] for title, value in zip(titles, shown[0], strict=True)]
         return titles, shown
@@ -76,6 +80,13 @@ class Tabular:
 
 def _names(rows: list[Row]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _title(name: str) -> str:
+    """Return the title of the figure called `name` in JSON."""
+    for prefix, words in _PREFIXES.items():
+        name = name.replace(prefix, words, 1) if name.startswith(f"{prefix}_") else name
+    return _TITLES.get(name, name.replace("_", " "))
 
 
 def _shown(value: object) -> str:

@@ -1,0 +1,27 @@
+"""Tables of results."""
+
+from motif.runtime.frames import Tabular
+
+
+class Result(Tabular):
+    def to_dict(self):
+        return {"ppg": 0.5, "p_value": 0.25, "without_luck": {"judge": "motif-v1", "mean": 0.125}}
+
+
+class Rates(Tabular):
+    def records(self):
+        return [{"file": "one", "er": 4.5}, {"file": "two", "er": 9.25}]
+
+
+def test_a_table_spells_out_names_that_are_short_in_json():
+    lines = str(Result()).splitlines()
+    titles = ["points per game", "p value", "luck-adjusted judge", "luck-adjusted mean"]
+    assert [line.rsplit(maxsplit=1)[0] for line in lines] == titles
+    assert ">error rate<" in Rates()._repr_html_()
+    assert str(Rates()).split("\n", maxsplit=1)[0].split() == ["file", "error", "rate"]
+
+
+def test_records_keep_the_names_of_json():
+    assert Result().records() == [
+        {"ppg": 0.5, "p_value": 0.25, "without_luck_judge": "motif-v1", "without_luck_mean": 0.125}
+    ]

@@ -14,7 +14,7 @@ what the engines that speak it send.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TextIO
+from typing import Any, TextIO
 
 from motif.board.fibs_board import PREFIX as FIBS_PREFIX
 from motif.board.fibs_board import parse_fibs_board
@@ -55,14 +55,14 @@ class RefusalError(Exception):
         super().__init__(f"error {code} {why}")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Session:
     """The match as commands of version 0.1 describe it; players are 0 and 1."""
 
     length: int = 0
     jacoby: bool = False
     crawford: bool = False
-    """Whether this is the Crawford game, where one player is at match point."""
+    """Whether this game, if one player is at match point, is the Crawford game."""
     score: tuple[int, int] = (0, 0)
     cube: int = 1
     owner: int | None = None
@@ -81,7 +81,7 @@ class Session:
         )
 
 
-@dataclass
+@dataclass(frozen=True)
 class Task:
     """The requested decision."""
 
@@ -93,6 +93,8 @@ class Task:
     """None until a command of version 0.1 sets one."""
     turn: int = 0
     """The session's player on roll; positions are always seen by the player on roll."""
+    was_crawford: bool = False
+    """Whether a decision was requested in the Crawford game."""
 
     @property
     def known_state(self) -> MatchState | None:
@@ -169,22 +171,24 @@ class UbgiEngine:
     def _new_game(self, words: list[str]) -> Sequence[str]:
         session = self._task.session
         # A match goes on; the task does not.
-        self._task = Task(session=session and replace(session, cube=1, owner=None))
+        if session is not None:
+            crawford = session.crawford and not self._task.was_crawford
+            session = replace(session, cube=1, owner=None, crawford=crawford)
+        self._task = Task(session=session)
         return ()
 
     def _set_position(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
             raise RefusalError(BAD_VALUE, "expected position gnubgid ID, or position xgid XGID")
         position, state = parse_position(words[1])
-        task = self._task
-        dice = task.dice if state is None else state.dice or task.dice
-        self._task = replace(task, position=position, state=state, dice=dice)
+        dice = None if state is None else state.dice
+        self._task = replace(self._task, position=position, state=state, dice=dice)
         return ()
 
     def _set_dice(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "dice are two numbers from 1 to 6")
-        self._task.dice = parse_roll(*words)
+        self._task = replace(self._task, dice=parse_roll(*words))
         return ()
 
     def _go(self, words: list[str]) -> Sequence[str]:
@@ -192,12 +196,15 @@ class UbgiEngine:
         task = self._task
         if task.position is None:
             raise RefusalError(BAD_STATE, "no position")
+        state = task.known_state
+        if state is not None and state.crawford:
+            self._task = replace(task, was_crawford=True)
         if role == "cube":
             return (f"bestcube {self._cube_action(task.position)}",)
         if task.dice is None:
             raise RefusalError(BAD_STATE, "no dice")
         money = MatchState() if self._is_cubeful else None
-        play = self._opponent.play(task.position, task.dice, task.known_state or money)
+        play = self._opponent.play(task.position, task.dice, state or money)
         moves = _steps(play) or "pass"
         if role == "turn":
             return (f"bestturn cube={self._cube_action(task.position)} move={moves}",)
@@ -268,9 +275,8 @@ class UbgiEngine:
             raise RefusalError(UNSUPPORTED, quoted(words[1]))
         return ()
 
-    @property
-    def _session(self) -> Session:
-        return self._task.session or Session()
+    def _change_session(self, **changes: Any) -> None:
+        self._task = replace(self._task, session=replace(self._task.session or Session(), **changes))
 
     def _new_session(self, words: list[str]) -> Sequence[str]:
         named = _pairs(words, ("type", "length", "jacoby", "crawford"))
@@ -279,13 +285,13 @@ class UbgiEngine:
         if bool(length) != (kind == "match") and "type" in named:
             raise RefusalError(BAD_VALUE, f"a {kind} session to {length} points")
         jacoby, crawford = (_switch(named.get(name, "off")) for name in ("jacoby", "crawford"))
-        self._task.session = Session(length, jacoby, crawford)
+        self._task = replace(self._task, session=Session(length, jacoby, crawford))
         return ()
 
     def _set_score(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "expected setscore P0 P1")
-        self._task.session = replace(self._session, score=(_number(words[0]), _number(words[1])))
+        self._change_session(score=(_number(words[0]), _number(words[1])))
         return ()
 
     def _set_cube(self, words: list[str]) -> Sequence[str]:
@@ -293,11 +299,11 @@ class UbgiEngine:
         if len(named) != 2:
             raise RefusalError(BAD_VALUE, "expected setcube value N owner WHO")
         owner = _OWNERS[_check_one_of(named["owner"], tuple(_OWNERS))]
-        self._task.session = replace(self._session, cube=_number(named["value"], 1), owner=owner)
+        self._change_session(cube=_number(named["value"], 1), owner=owner)
         return ()
 
     def _set_turn(self, words: list[str]) -> Sequence[str]:
-        self._task.turn = _SIDES[_check_one_of(" ".join(words), tuple(_SIDES))]
+        self._task = replace(self._task, turn=_SIDES[_check_one_of(" ".join(words), tuple(_SIDES))])
         return ()
 
     def _answer_of_draft(self, text: str) -> Sequence[str]:

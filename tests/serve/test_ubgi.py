@@ -180,6 +180,20 @@ def test_a_match_is_reported_by_ids_and_by_commands_of_version_0_1(engine):
     assert said(engine, "newgame", f"position gnubgid {cash}", "go cube") == ["bestcube double"]
 
 
+def test_the_cube_is_back_after_the_crawford_game(engine):
+    trailing = ["setturn p1", f"position gnubgid {CASH.gnubg_id}", "go cube"]
+    said(engine, "newsession type match length 3 crawford on", "setscore 1 0")
+    assert said(engine, *trailing) == ["bestcube double"]
+    for lines in (["setscore 2 0", "newgame"], ["setturn p0"]):
+        assert said(engine, *lines, *trailing) == ["bestcube nodouble"]
+    assert said(engine, "newgame", "setscore 2 1", *trailing) == ["bestcube double"]
+
+
+def test_a_position_needs_dice_of_its_own(engine):
+    said(engine, f"position gnubgid {START}", "dice 3 1")
+    assert said(engine, f"position gnubgid {ON_BAR}", "go role chequer") == ["error bad_state no dice"]
+
+
 def test_a_double_in_an_id_is_answered(engine):
     doubled = MatchState(doubled=True, decision="opponent")
     assert said(engine, f"position xgid {xgid(CASH, doubled)}", "go cube") == ["bestcube drop"]

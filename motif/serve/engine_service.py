@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from secrets import token_hex
@@ -48,8 +48,8 @@ _QUICK = 0.3
 """Longest request of the quick lane, in seconds of a core."""
 _LOADING = 1.0
 """Estimated seconds to load a player, whose kernels may have to be compiled; or to play out an ending."""
-_FOLDER = re.compile(r"(?:(?<![A-Za-z])[A-Za-z]:)?[^:,=]*[/\\]")
-"""The folder before a file name, in a player's name."""
+_FILE = re.compile(r"((?:(?<![A-Za-z])[A-Za-z]:)?[^:,=]*[/\\])([^:,=]*)")
+"""A folder and a file name, in a player's name."""
 _BODIES = 2
 """Requests of the largest size that are decoded at the same time."""
 _ANSWERS = 80_000_000
@@ -280,24 +280,16 @@ class EngineService:
             with self._loading:
                 if key not in self._loaded:
                     name, evaluator = load()
-                    self._rename(evaluator)
+                    for one in _evaluators_in(evaluator):
+                        one.name = self.public(one.name)
                     self._loaded[key] = self.public(name), evaluator
         return self._loaded[key]
 
-    def _rename(self, evaluator: Evaluator) -> None:
-        evaluator.name = self.public(evaluator.name)
-        for part in vars(evaluator).values():
-            for one in part.values() if isinstance(part, dict) else (part,):
-                if isinstance(one, Evaluator):
-                    self._rename(one)
-
     def public(self, text: str) -> str:
         """Return `text` without the folders of the server's own player, which clients must not see."""
-        own = self.settings.player
-        if own is None:
-            return text
-        base = without_plies(own)
-        return text.replace(base, _FOLDER.sub("", base))
+        for folder, file in _FILE.findall(without_plies(self.settings.player or "")):
+            text = text.replace(folder + file, file)
+        return text
 
     def _checked(self, player: str | None) -> str | None:
         """Return the name of a player that a request may name: no files and no programs."""
@@ -311,3 +303,15 @@ class EngineService:
             names = ", ".join(entry["name"] for entry in self.players())
             raise PlayerError(f"unknown player {player[:60]!r}: it must be {names}, also with @1 or @2")
         return name
+
+
+def _evaluators_in(value: object) -> Iterator[Evaluator]:
+    """Yield the evaluators in `value`, and those that they use."""
+    if isinstance(value, Evaluator):
+        yield value
+        value = vars(value)
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, list | tuple):
+        for one in value:
+            yield from _evaluators_in(one)

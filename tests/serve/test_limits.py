@@ -17,6 +17,7 @@ from motif.evaluators.named import shipped_weights
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.progress import progress
 from motif.serve import motif_api
+from motif.serve.engine_service import EngineService
 from motif.serve.http import create_app
 from motif.serve.serve_settings import ServeSettings
 from tests.serve.conftest import OPENING, QUICK, running
@@ -232,6 +233,20 @@ def test_clients_do_not_see_the_servers_paths(tmp_path, name):
     assert not [text for text in texts if "secret" in text or str(tmp_path) in text]
     assert answers[0].json()["default"] == name.format("own.yaml")
     assert answers[3].json()["player"] == answers[5].json()["player"] == name.format("own.yaml")
+
+
+def test_clients_do_not_see_the_paths_of_parts(tmp_path):
+    folder = tmp_path / "secret folder"
+    folder.mkdir()
+    own = folder / "own.py"
+    own.write_text("class Broken:\n    def evaluate_many(self, boards):\n        raise ValueError\n")
+    service = EngineService(ServeSettings(player=f"composite:race=simple,contact={own}"))
+    name, evaluator = service.evaluator(None)
+    assert name == "composite:race=simple,contact=own.py"
+    with pytest.raises(PlayerError, match=r"^own\.py: evaluate_many failed"):
+        evaluator.evaluate(OPENING)
+    assert service.public(f"{own}: evaluate_many failed") == "own.py: evaluate_many failed"
+    service.close()
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ SAYS = {
     "motif.benchmark('pubeval', 'none.bm')": "none.bm",
     "motif.play_tournament('latest')": "players must be a list of at least 2, such as ['latest', 'pubeval']",
     "motif.Game(length=3).push('8/5 6/5')": "no roll to play '8/5 6/5' with: call roll() first",
-    "motif.legal_plays(start, '31', 1)": "invalid roll ('31', 1): it must be two dice, such as 3, 1 or '31'",
+    "motif.legal_plays(start, '31', 1)": "each die must be 1 to 6, not 31",
     "motif.analyse('match.mat', fast=True, deep=True)": "match.mat",
 }
 

@@ -55,7 +55,7 @@ class MatchOptions:
         changes["beavers"] = self.raccoons or self.beavers
         if self.raccoons and self.beavers is False:
             raise SettingError("raccoons require beavers, which are not allowed", "raccoons")
-        owner = None if self.owner is None else _OWNERS.get(self.owner)
+        owner = None if self.owner is None else _OWNERS.get(str(self.owner))
         if self.owner is not None and owner is None:
             raise SettingError(f"owner must be me, you or none, not {shown(self.owner)}", "owner")
         changes["cube_owner"] = owner

@@ -58,14 +58,13 @@ def settings_of(
 _KINDS: dict[Any, tuple[str, type]] = {
     int: ("a whole number", Integral),
     float: ("a number", Real),
-    str: ("text", str),
     bool: ("True or False", object),
 }
 """Rules and accepted types of settings, by the annotation of the field; others are not checked."""
 
 
 def check_types(settings: "DataclassInstance", error: type[MotifError]) -> None:
-    """Raise `error` unless numbers, texts and truth values in `settings` have the types of their fields."""
+    """Raise `error` unless the numbers and truth values in `settings` have the types of their fields."""
     for one in fields(settings):
         value = getattr(settings, one.name)
         for kind, (rule, accepted) in _KINDS.items():

@@ -45,6 +45,9 @@ class GameSettings:
 
     def __post_init__(self) -> None:
         check_types(self, SettingError)
+        for one in ("opponent", "day", "name"):
+            if not isinstance(text := getattr(self, one), str):
+                raise SettingError(f"{one} must be text, not {shown(text)}", one)
         fits = 0 < len(self.name.strip()) <= _MAX_NAME and self.name.isprintable()
         if not fits or self.name == self.opponent:
             raise SettingError(

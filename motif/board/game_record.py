@@ -306,6 +306,11 @@ class GameRecorder(GameProgress):
         """Return the record of the game, which began at `score`."""
         return GameRecord(score, tuple(self._actions), self._final or self.result)
 
+    def _raise(self, action: CubeAction) -> None:
+        if action.kind != "double" and not self._money:
+            raise RecordError(f"{action.kind}s are for money play")
+        super()._raise(action)
+
     def _check_going(self) -> None:
         if self._final is not None:
             raise RecordError("the game is over")

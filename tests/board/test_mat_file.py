@@ -147,7 +147,7 @@ def test_encodings_of_files(tmp_path):
         (" Takes ", " Drops ", "line 14: game 2, move 2: the game is over"),
         (" Takes ", "       ", "line 14: game 2, move 2: the double has not been taken or dropped"),
         ("Doubles => 4", "Doubles => 8", "line 15: game 2, move 3: the cube is at 2 and cannot be"),
-        ("Doubles => 4", "Raccoons => 4", "line 15: game 2, move 3: a raccoon must answer the other"),
+        ("Doubles => 4", "Raccoons => 4", "line 15: game 2, move 3: raccoons are for money play"),
         (" Drops\n", " Drops all\n", "line 15: game 2, move 3: 'drops all' is not a cube action"),
         (
             " Doubles => 4                Drops\n      Wins 2 points",
@@ -239,12 +239,16 @@ def test_beavers_and_raccoons():
     for action in actions:
         progress.apply(action)
     assert (progress.cube, progress.cube_owner) == (8, 0)
+    with pytest.raises(RecordError, match="a raccoon must answer the other player's beaver"):
+        progress.apply(CubeAction(0, "raccoon"))
     record = MatchRecord(("a", "b"), 0, (GameRecord((0, 0), tuple(actions)),))
     text = mat_text(record)
     assert [word for word in text.split() if word.isdigit()][-3:] == ["2", "4", "8"]
     assert parse_mat(text) == record
     # As written by gnubg.
     assert parse_mat(text.replace("Raccoons", "Beavers")) == record
+    with pytest.raises(RecordError, match=r"game 1, move 2: beavers are for money play$"):
+        parse_mat(text.replace("0 point match", "3 point match"))
 
 
 @pytest.mark.parametrize("text", ["24/14", "24/18 18/14", "24/20 20/14"])

@@ -85,14 +85,14 @@ def analyse(
     for target in exports:
         write_export(target, analyses)
     matches = [match for _, match in analyses]
-    totals, unit = over_all(matches), matches[0].unit
+    totals = over_all(matches)
     documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
-    several = {"matches": documents, "players": [one.to_dict(unit) for one in totals]}
+    several = {"matches": documents, "players": [one.to_dict() for one in totals]}
     if printed_json(json, several if len(matches) > 1 else documents[0]):
         return
     if len(matches) > 1:
         say(f"All {len(matches)} matches")
-        print_table(PLAYER_TITLES, player_rows(totals, unit))
+        print_table(PLAYER_TITLES, player_rows(totals))
     for written in filter(None, (*exports, html)):
         print(written)
 

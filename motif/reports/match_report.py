@@ -144,7 +144,7 @@ def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
     return rows
 
 
-def player_rows(players: Sequence[PlayerAnalysis], unit: CostUnit) -> list[tuple[str, ...]]:
+def player_rows(players: Sequence[PlayerAnalysis]) -> list[tuple[str, ...]]:
     """Return the totals of each of `players`, under `PLAYER_TITLES`."""
     return [
         (
@@ -155,8 +155,8 @@ def player_rows(players: Sequence[PlayerAnalysis], unit: CostUnit) -> list[tuple
             _number(one.pr),
             _number(one.snowie),
             f"{one.luck.total:+.3f}",
-            _result(one.result, unit),
-            _result(one.luck_adjusted, unit),
+            _result(one.result, one.unit),
+            _result(one.luck_adjusted, one.unit),
         )
         for one in players
     ]
@@ -201,8 +201,8 @@ def _number(value: float | None) -> str:
     return _NONE if value is None else f"{value:.1f}"
 
 
-def _result(value: float | None, unit: CostUnit) -> str:
-    return _NONE if value is None else unit.text(value, "+")
+def _result(value: float | None, unit: CostUnit | None, sign: str = "+") -> str:
+    return _NONE if value is None or unit is None else unit.text(value, sign)
 
 
 def loss_text(error: float, cost: float, unit: CostUnit) -> str:
@@ -221,8 +221,8 @@ def _rate(errors: Errors, *, with_se: bool = True) -> str:
     return f"{errors.rate:.1f}" + (f" ± {errors.se:.1f}" if with_se and errors.se is not None else "")
 
 
-def _amount(total: float, result: float, unit: CostUnit, sign: str = "") -> str:
-    return f"{total:{sign}.3f} ({unit.text(result, sign)})"
+def _amount(total: float, result: float | None, unit: CostUnit, sign: str = "") -> str:
+    return f"{total:{sign}.3f} ({_result(result, unit, sign)})"
 
 
 def _plural(kind: str) -> str:

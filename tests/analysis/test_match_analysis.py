@@ -1,14 +1,16 @@
 """Match analyses, compared with plain loops over plays and rolls, and with planted errors."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from motif.analysis.match import analyse_match
+from motif.analysis.match import analyse_match, review
 from motif.analysis.match.decision_errors import CLOSE, KINDS, judge_cube, judge_plays, roll_luck
-from motif.analysis.match.decisions import rating
+from motif.analysis.match.decisions import match_decisions, rating
 from motif.analysis.match.record_walk import PlayedRoll, unit_of, walk
+from motif.analysis.match.review import Review, ReviewedCube
 from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Turn, jacoby_rule
 from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState
@@ -106,7 +108,12 @@ def test_beavers_are_takes_and_the_cube_stays():
     walked = walk(MatchRecord(("Ann", "Bob"), 0, (GameRecord((0, 0), (*actions, turn)),)))
     assert [(one.doubled, one.answer) for one in walked.chances] == [(True, "beaver")]
     assert (walked.rolls[-1].state.cube, walked.rolls[-1].state.cube_owner) == (4, "opponent")
-    assert [act.done for act in judge_cube(walked.chances, PipsEvaluator())] == ["double", "take"]
+    acts = judge_cube(walked.chances, PipsEvaluator())
+    assert [act.done for act in acts] == ["double", "take"]
+    assert [(one.kind, one.done) for one in match_decisions((), acts)] == [
+        ("double", "double"),
+        ("take", "take"),
+    ]
 
 
 def walk_start():
@@ -220,6 +227,13 @@ class Sure(PipsEvaluator):
         return np.array([[self._win, 0, 0, 0, 0]] * len(positions), np.float32)
 
 
+def doubled(actions: str) -> MatchRecord:
+    """Bob's cube actions and Ann's answers after a roll by Ann, then a roll by Bob unless Ann passed."""
+    turned = [CubeAction(player, kind) for player, kind in zip((1, 0), actions.split(), strict=False)]
+    roll = [] if actions in ("double", "double drop") else [Turn(1, (2, 1), None)]
+    return MatchRecord(("Ann", "Bob"), 0, (GameRecord((0, 0), (*walk_start(), *turned, *roll)),))
+
+
 @pytest.mark.parametrize(
     ("win", "actions", "mistakes"),
     [
@@ -234,9 +248,7 @@ class Sure(PipsEvaluator):
 )
 def test_mistakes_with_the_cube_for_money(win, actions, mistakes):
     """A double is right from about .70, a take up to .786 (Janowski, efficiency .68)."""
-    turned = [CubeAction(player, kind) for player, kind in zip((1, 0), actions.split(), strict=False)]
-    roll = [] if "drop" in actions else [Turn(1, (2, 1), None)]
-    record = MatchRecord(("Ann", "Bob"), 0, (GameRecord((0, 0), (*walk_start(), *turned, *roll)),))
+    record = doubled(actions)
     acts = judge_cube(walk(record).chances, Sure(win))
     assert [act.mistake for act in acts] == mistakes
     found = analyse_match(record, Sure(win))
@@ -250,6 +262,39 @@ def test_mistakes_with_the_cube_for_money(win, actions, mistakes):
     assert [cube.act.mistake for cube in found.cubes] == [kind for kind in mistakes if kind]
     # A double that no player would have made is not a decision.
     assert found.players[1].cube.decisions == (win != 0.5 or bool(actions))
+
+
+@pytest.mark.parametrize(
+    ("win", "actions", "lines"),
+    [
+        (0.73, "double take", ["*double, take +0.", " no double +0. -0.", " double, pass +1."]),
+        # A wrong pass is an error of the opponent, not a gain.
+        (0.73, "double drop", [" double, take +0.", " no double +0. -0.", "*double, pass +1."]),
+        (0.73, "", [" double, take +0.", "*no double +0. -0.", " double, pass +1."]),
+        (0.9, "double drop", ["*double, pass +1.", " no double +0. -0.", " double, take +1."]),
+        (0.9, "double take", [" double, pass +1.", " no double +0. -0.", "*double, take +1."]),
+        (0.5, "double take", [" no double +0.", "*double, take -0. -0.", " double, pass +1."]),
+        (0.73, "double", [" double, take +0.", " no double +0. -0.", " double, pass +1."]),
+    ],
+)
+def test_the_lines_of_a_double(win, actions, lines):
+    (decision, *_) = (one for one in analyse_match(doubled(actions), Sure(win)).decisions if not one.is_play)
+    shown = [line.rpartition("  (")[0] for line in decision.candidate_lines()]
+    found = [re.sub(r"(\d\.)\d+", r"\1", re.sub(r"\d\. ", "", line, count=1)) for line in shown]
+    assert [" ".join(line.split("  ")) for line in found] == lines
+    assert [line[1] for line in shown] == ["1", "2", "3"]
+
+
+def test_each_cube_action_of_a_review_has_its_own_judgement(match, monkeypatch):
+    def judged(chances, *_, **__):
+        acts = judge_cube(chances, PipsEvaluator())
+        return [replace(act, decision=replace(act.decision, action=f"after {act.done}")) for act in acts]
+
+    monkeypatch.setattr(review, "judge_cube", judged)
+    parts = Review(match, PipsEvaluator()).parts()
+    shown = [one for part in parts for one in part if isinstance(one, ReviewedCube)]
+    assert {"double", "take", "pass"} <= {one.decision.done for one in shown}
+    assert all(one.action == f"after {one.decision.done}" for one in shown)
 
 
 def test_totals_are_sums_over_decisions(match):
@@ -299,7 +344,7 @@ def test_swapped_names_swap_the_ratings(match):
         found, other = (analyse_match(one, PipsEvaluator()) for one in (record, swapped(record)))
         assert found.score == other.score[::-1]
         for mine, same in zip(found.players, reversed(other.players), strict=True):
-            for one, two in zip(figures(mine.to_dict(True)), figures(same.to_dict(True)), strict=True):
+            for one, two in zip(figures(mine.to_dict()), figures(same.to_dict()), strict=True):
                 assert one == pytest.approx(two, abs=1e-9)
 
 
@@ -380,6 +425,10 @@ def test_records_that_cannot_be_analysed():
     late = MatchRecord(("Ann", "Bob"), 3, (GameRecord((3, 0), walk_start()),))
     with pytest.raises(RecordError, match=r"game 1: .*the match is over"):
         analyse_match(late, evaluator)
+    crawford = GameRecord((2, 1), (*walk_start(), CubeAction(1, "double")), crawford=True)
+    not_there = r"^game 1, move 1: a double is not allowed in the Crawford game$"
+    with pytest.raises(RecordError, match=not_there):
+        analyse_match(MatchRecord(("Ann", "Bob"), 3, (crawford,)), evaluator)
     turn = walk_start()[0]
     illegal = replace(turn, roll=(6, 5))
     with pytest.raises(RecordError, match="game 1, move 1: illegal play"):

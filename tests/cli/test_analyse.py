@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -221,6 +222,24 @@ def test_matches_of_any_kind_and_folders_together(motif, motif_json, mat, tmp_pa
         ending = motif("analyse", folder, *words, "--export", tmp_path / name)
         assert (ending.code, ending.out) == (2, "")
         assert said in ending.err
+
+
+def test_money_and_a_match_together(motif, motif_json, mat, tmp_path):
+    record = read_match(mat)
+    money = replace(record, players=("Bob", "Cid"), length=0, games=record.games[:1])
+    write_match(tmp_path / "money.mat", money)
+    words = ("analyse", mat, tmp_path / "money.mat", "--player", "bras", "--worst", 0)
+    ann, bob, cid = motif_json(*words)["players"]
+    assert [one["unit"] for one in (ann, bob, cid)] == ["mwc", None, "points"]
+    for one, unit in ((ann, {"mwc"}), (bob, set()), (cid, {"points"})):
+        assert set(one["luck"]) == {"rolls", "total"} | unit
+        assert {"mwc", "points"} & set(one["overall"]) == unit
+    assert (bob["result"], bob["luck_adjusted_result"], cid["result"]) == (None, None, -2)
+    text = motif(*words).out.partition("All 2 matches\n")[2]
+    rows = [line for line in text.splitlines() if line.startswith((" Ann ", " Bob ", " Cid "))]
+    assert re.search(r" % MWC .* % MWC *$", rows[0])
+    assert re.search(r" - +- *$", rows[1])
+    assert re.search(r" -2\.000 points .* points *$", rows[2])
 
 
 def test_several_matches_are_a_list(motif, motif_json, mat, tmp_path):

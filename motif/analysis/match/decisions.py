@@ -13,6 +13,7 @@ import numpy as np
 
 from motif.analysis.confirmation import DIGITS, difference_shown
 from motif.analysis.match.decision_errors import (
+    BEAVER,
     DOUBLE,
     KINDS,
     NO_DOUBLE,
@@ -22,7 +23,7 @@ from motif.analysis.match.decision_errors import (
     CubeAct,
     JudgedRoll,
 )
-from motif.analysis.match.record_walk import Moment, PlayedRoll
+from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import Annotation
 from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, MIN_RATED, SIGNS, Mark, mark_of, rating
@@ -115,14 +116,24 @@ class MatchDecision:
         """
         if not self.candidates:
             return []
-        first, *others = self.candidates
-        best = first.equity
-        if self.kind == _DOUBLE and len(others) > 1:
-            best = max(best, min(one.equity for one in others))
+        source, best = self.candidates[0].source, self._value
         return [
-            min(difference_shown(one.equity, best), 0) or None if one.source == first.source else None
+            min(difference_shown(one.equity, best), 0) or None if one.source == source else None
             for one in self.candidates
         ]
+
+    @property
+    def _value(self) -> float:
+        """Equity of the best candidate; a double has its best answer."""
+        first, *others = (one.equity for one in self.candidates)
+        return max(first, min(others)) if self.kind == _DOUBLE and len(others) > 1 else first
+
+    @property
+    def _outcome(self) -> str:
+        """The candidate that happened: the action or, for a double, the action with its answer."""
+        if self.done == DOUBLE and isinstance(self.moment, CubeChance) and self.moment.answer:
+            return f"double, {PASS if self.moment.answer == 'drop' else TAKE}"
+        return self.done
 
     def _difference_of(self, known: Mapping[str, Candidate]) -> float | None:
         """Return the equity lost by the action among candidates of one source; None if there are none."""
@@ -150,11 +161,16 @@ class MatchDecision:
         return "  ".join(filter(None, (f"{self.moment.heading(name)}, {what}", *lost)))
 
     def candidate_lines(self) -> Iterator[str]:
-        """Yield one line per candidate; the action taken has a star."""
-        best = self.candidates[0].equity if self.candidates else 0.0
-        for rank, one in enumerate(self.candidates, 1):
-            star = "*" if one.done == self.done else " "
-            less = f"  {one.equity - best:+.3f}" if rank > 1 else ""
+        """Yield one line per candidate, best first; what happened has a star.
+
+        An answer that is an error of the opponent has no difference, and comes last if the doubler gains.
+        """
+        rows = list(zip(self.candidates, self.differences(), strict=True))
+        if self.kind == _DOUBLE:
+            rows.sort(key=lambda row: (row[0].equity > self._value, -row[0].equity))
+        for rank, (one, difference) in enumerate(rows, 1):
+            star = "*" if one.done == self._outcome else " "
+            less = "" if difference is None else f"  {difference:+.3f}"
             label = f"  {one.label}" if one.label else ""
             yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+.3f}{less}{label}"
 
@@ -251,6 +267,8 @@ def _plays(judgements: Sequence[JudgedRoll]) -> Iterator[MatchDecision]:
 
 
 def _cube_decision(act: CubeAct) -> MatchDecision:
+    # In a record, a beaver is a take: the states of `walk` do not allow beavers.
+    assert act.done != BEAVER
     decision, rolled, answers = act.decision, act.rolled, act.done in (TAKE, PASS)
     known = decision.equities
     none_se, taken_se = (rolled and rolled.equity_se) or (None, None)
@@ -317,8 +335,8 @@ class Errors:
     decisions: int
     total: float
     """Normalised equity lost."""
-    cost: float
-    """Points lost in money play, or match winning chances (0 to 1) in a match."""
+    cost: float | None
+    """Points lost in money play, or match winning chances (0 to 1) in a match; None for a mixture."""
     blunders: int
     rate: float | None
     """Millipoints of normalised equity per decision; None without decisions."""
@@ -334,8 +352,8 @@ class Sum:
     """Number of rolls or mistakes."""
     total: float
     """Normalised equity."""
-    result: float
-    """Points in money play, or match winning chances in a match."""
+    result: float | None
+    """Points in money play, or match winning chances in a match; None for a mixture."""
 
 
 @dataclass(frozen=True)
@@ -343,6 +361,8 @@ class PlayerAnalysis:
     """The results of one player."""
 
     name: str
+    unit: CostUnit | None
+    """Unit of costs and results, which are None without one: for money play and matches together."""
     chequer: Errors
     cube: Errors
     overall: Errors
@@ -381,38 +401,56 @@ class PlayerAnalysis:
         """Snowie error rate as in gnubg: millipoints lost per roll of both players, including forced ones."""
         return MILLIPOINTS * self.overall.total / self.rolls_of_both if self.rolls_of_both else None
 
-    def to_dict(self, unit: CostUnit) -> dict[str, object]:
-        """Return the JSON record; costs are named by their unit."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the JSON record; costs are named by their unit, and left out without one."""
         return {
             "name": self.name,
+            "unit": self.unit,
             "rating": self.rating,
             "error_rate": self.overall.rate,
             "error_rate_se": self.overall.se,
             "pr": self.pr,
             "snowie_error_rate": self.snowie,
-            **{kind: _errors_dict(getattr(self, kind), unit) for kind in ("chequer", "cube", "overall")},
+            **{kind: self._errors_dict(getattr(self, kind)) for kind in ("chequer", "cube", "overall")},
             "forced": self.forced,
-            "luck": {"rolls": self.luck.count, "total": self.luck.total, unit: self.luck.result},
+            "luck": {"rolls": self.luck.count, **self._sum_dict(self.luck)},
             "mistakes": {
-                kind: {"count": mistakes.count, "total": mistakes.total, unit: mistakes.result}
+                kind: {"count": mistakes.count, **self._sum_dict(mistakes)}
                 for kind, mistakes in self.mistakes.items()
             },
             "marks": self.marks,
-            "kinds": {kind: _errors_dict(errors, unit) for kind, errors in self.kinds.items()},
+            "kinds": {kind: self._errors_dict(errors) for kind, errors in self.kinds.items()},
             "result": self.result,
             "luck_adjusted_result": self.luck_adjusted,
         }
+
+    def _errors_dict(self, errors: Errors) -> dict[str, object]:
+        return {
+            "decisions": errors.decisions,
+            "error_rate": errors.rate,
+            "se": errors.se,
+            "total": errors.total,
+            **self._in_unit(errors.cost),
+            "blunders": errors.blunders,
+        }
+
+    def _sum_dict(self, amounts: Sum) -> dict[str, object]:
+        return {"total": amounts.total, **self._in_unit(amounts.result)}
+
+    def _in_unit(self, amount: float | None) -> dict[str, object]:
+        return {} if self.unit is None else {self.unit: amount}
 
 
 def player_analysis(
     name: str,
     decisions: Sequence[MatchDecision],
     rolls: Sequence[RollLuck],
+    unit: CostUnit | None,
     *,
     is_analyst: bool = False,
     rolls_of_both: int = 0,
 ) -> PlayerAnalysis:
-    """Return the totals of one player from `decisions` and `rolls`."""
+    """Return the totals of one player from `decisions` and `rolls`, with costs and results in `unit`."""
     plays = [one for one in decisions if one.is_play]
     free = [one for one in plays if one.counts]
     cubes = [one for one in decisions if not one.is_play and one.counts]
@@ -420,25 +458,27 @@ def player_analysis(
     mistakes = {}
     for kind in KINDS:
         wrong = [one for one in cubes if one.mistake == kind]
-        mistakes[kind] = _sum((one.error, one.moment.unit) for one in wrong)
+        mistakes[kind] = _sum([(one.error, one.moment.unit) for one in wrong], unit)
     by_kind = {kind: [one for one in counted if one.kind == kind] for kind in KINDS_OF_DECISION}
     return PlayerAnalysis(
         name,
-        chequer=_errors(free),
-        cube=_errors(cubes),
-        overall=_errors([*free, *cubes]),
+        unit,
+        chequer=_errors(free, unit),
+        cube=_errors(cubes, unit),
+        overall=_errors([*free, *cubes], unit),
         forced=len(plays) - len(free),
-        luck=_sum((one.luck, one.roll.unit) for one in rolls),
+        luck=_sum([(one.luck, one.roll.unit) for one in rolls], unit),
         mistakes=mistakes,
         is_analyst=is_analyst,
-        kinds={kind: _errors(some) for kind, some in by_kind.items() if some},
+        kinds={kind: _errors(some, unit) for kind, some in by_kind.items() if some},
         marks={mark: sum(one.mark == mark for one in counted) for _, mark in reversed(MARKS)},
         rolls_of_both=rolls_of_both,
     )
 
 
-def _errors(decisions: Sequence[MatchDecision]) -> Errors:
-    return errors_of([one.error for one in decisions], [one.moment.unit for one in decisions])
+def _errors(decisions: Sequence[MatchDecision], unit: CostUnit | None) -> Errors:
+    errors = errors_of([one.error for one in decisions], [one.moment.unit for one in decisions])
+    return errors if unit is not None else replace(errors, cost=None)
 
 
 def errors_of(lost: Sequence[float], units: Sequence[float]) -> Errors:
@@ -454,18 +494,8 @@ def errors_of(lost: Sequence[float], units: Sequence[float]) -> Errors:
     )
 
 
-def _sum(amounts: Iterable[tuple[float, float]]) -> Sum:
-    """Return the total of normalised equities, each with its unit."""
-    values, units = np.array([*amounts], np.float64).reshape(-1, 2).T
-    return Sum(len(values), float(values.sum()), float((values * units).sum()))
-
-
-def _errors_dict(errors: Errors, unit: str) -> dict[str, object]:
-    return {
-        "decisions": errors.decisions,
-        "error_rate": errors.rate,
-        "se": errors.se,
-        "total": errors.total,
-        unit: errors.cost,
-        "blunders": errors.blunders,
-    }
+def _sum(amounts: Sequence[tuple[float, float]], unit: CostUnit | None) -> Sum:
+    """Return the total of normalised equities, each with its value in `unit`."""
+    values, units = np.array(amounts, np.float64).reshape(-1, 2).T
+    result = None if unit is None else float((values * units).sum())
+    return Sum(len(values), float(values.sum()), result)

@@ -227,6 +227,7 @@ class MatchAnalysis(Tabular):
         return tuple(
             both_players(
                 self.names,
+                self.unit,
                 self.analyst,
                 [one for one in self.decisions if one.moment.game == number],
                 [one for one in self.lucks if one.roll.game == number],
@@ -318,7 +319,7 @@ class MatchAnalysis(Tabular):
             "games": self.games,
             "finished": self.finished,
             "score": list(self.score),
-            "players": [player.to_dict(unit) for player in self.players],
+            "players": [player.to_dict() for player in self.players],
             "errors": [one.error_dict(self.names) for one in self.errors()],
             "worst": [play.to_dict(unit) for play in self.plays],
             "worst_cube": [cube.to_dict(unit) for cube in self.cubes],
@@ -328,7 +329,7 @@ class MatchAnalysis(Tabular):
     def records(self) -> list[dict[str, object]]:
         """Return one row per player."""
         plain = (str, int, float, bool, type(None))
-        rows = [player.to_dict(self.unit) for player in self.players]
+        rows = [player.to_dict() for player in self.players]
         return [{name: value for name, value in row.items() if isinstance(value, plain)} for row in rows]
 
     def with_lists(self, jokers: int, decisions: bool = False) -> dict[str, object]:
@@ -357,7 +358,7 @@ def _game_dict(player: PlayerAnalysis, unit: CostUnit) -> dict[str, object]:
 def over_all(analyses: Sequence[MatchAnalysis]) -> list[PlayerAnalysis]:
     """Return the totals of every player over all their matches.
 
-    Results are summed if all matches of a player have the same unit, points or MWC.
+    Costs and results are summed if all matches of a player have the same unit, points or MWC.
     """
     names = dict.fromkeys(name for one in analyses for name in one.names)
     return [_over_all(name, [one for one in analyses if name in one.names]) for name in names]
@@ -365,15 +366,18 @@ def over_all(analyses: Sequence[MatchAnalysis]) -> list[PlayerAnalysis]:
 
 def _over_all(name: str, analyses: Sequence[MatchAnalysis]) -> PlayerAnalysis:
     own = [(one, player) for one in analyses for player in (0, 1) if one.names[player] == name]
+    units = {one.unit for one in analyses}
+    unit = units.pop() if len(units) == 1 else None
     total = player_analysis(
         name,
         [it for one, player in own for it in one.decisions if it.player == player],
         [it for one, player in own for it in one.lucks if it.roll.player == player],
+        unit,
         is_analyst=any(one.players[player].is_analyst for one, player in own),
         rolls_of_both=sum(one.players[player].rolls_of_both for one, player in own),
     )
     known = [one.players[player] for one, player in own if one.players[player].result is not None]
-    if len({one.unit for one in analyses}) > 1 or not known:
+    if unit is None or not known:
         return total
     return replace(
         total,
@@ -410,7 +414,7 @@ def analyse_match(
     judgements = judge_plays(rolls, evaluator, cube=cube, confirm=settings, jobs=jobs)
     acts = judge_cube(decisions.chances, evaluator, confirm=settings, jobs=jobs) if cube else []
     lucks = tuple(map(RollLuck, decisions.rolls, roll_luck(decisions.rolls, static, cube=cube).tolist()))
-    every = tuple(match_decisions(judgements, acts))
+    every, unit = tuple(match_decisions(judgements, acts)), CostUnit.of_length(record.length)
     return MatchAnalysis(
         analyst=evaluator.name,
         own_error_rate=known_error_rate(evaluator.name),
@@ -421,7 +425,7 @@ def analyse_match(
         games=len(record.games),
         finished=sum(game.result is not None for game in record.games),
         score=_final_score(record),
-        players=both_players(record.players, evaluator.name, every, lucks, result_of(record)),
+        players=both_players(record.players, unit, evaluator.name, every, lucks, result_of(record)),
         plays=tuple(worst_plays(judgements, record.players, evaluator, worst, cube=cube)),
         cubes=tuple(worst_cubes(acts, record.players, worst)),
         decisions=every,
@@ -432,6 +436,7 @@ def analyse_match(
 
 def both_players(
     names: tuple[str, str],
+    unit: CostUnit,
     analyst: str,
     decisions: Sequence[MatchDecision],
     lucks: Sequence[RollLuck],
@@ -443,12 +448,13 @@ def both_players(
             name,
             [one for one in decisions if one.player == player],
             [one for one in lucks if one.roll.player == player],
+            unit,
             is_analyst=without_plies(own_name(name)) == without_plies(analyst),
             rolls_of_both=sum(one.is_play for one in decisions),
         )
         for player, name in enumerate(names)
     )
-    if result is None:
+    if result is None or first.luck.result is None or second.luck.result is None:
         return first, second
     adjusted = result - first.luck.result + second.luck.result
     return (

@@ -106,7 +106,7 @@ def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
     There is no chance to double before the first roll of a game, in the Crawford game, if the opponent owns
     the cube, if the cube already wins the match, or after a take on the same turn.  `jacoby` is the rule in
     money play, by default as recorded (see `jacoby_rule`).  Raises `RecordError` for a game after the end of
-    the match and for an impossible sequence of actions.
+    the match, a double in the Crawford game, and an impossible sequence of actions.
     """
     rule = jacoby_rule(record) if jacoby is None else jacoby
     crawford = crawford_game(record)
@@ -144,6 +144,9 @@ class _GameWalk:
                 has_rolled, has_doubled = True, False
                 continue
             if action.kind == "double":
+                if self._crawford:
+                    where = f"game {self._number}, move {line}"
+                    raise RecordError(f"{where}: a double is not allowed in the Crawford game")
                 chances.append(CubeChance(*moment, self._state(action.player), doubled=True, action=place))
                 has_doubled = True
             elif action.kind in _ANSWERS:

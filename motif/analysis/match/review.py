@@ -140,9 +140,10 @@ class Review:
         return records
 
     def _totals(self, decisions: Sequence[MatchDecision]) -> list[dict[str, Any]]:
-        record = self.record
-        both = both_players(record.players, self.evaluator.name, decisions, self._lucks, result_of(record))
-        return [player.to_dict(CostUnit.of_length(record.length)) for player in both]
+        record, lucks = self.record, self._lucks
+        unit, result = CostUnit.of_length(record.length), result_of(record)
+        both = both_players(record.players, unit, self.evaluator.name, decisions, lucks, result)
+        return [player.to_dict() for player in both]
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:
         evaluator = self.evaluator
@@ -161,8 +162,9 @@ class Review:
         acts = judge_cube([chance], self.evaluator, confirm=self._confirm)
         decisions = match_decisions((), acts)
         self._decisions += decisions
-        action = acts[0].decision.action
-        return [ReviewedCube(decision, action) for decision in decisions if decision.counts]
+        # Both are in order of play.
+        reviewed = zip(decisions, acts, strict=True)
+        return [ReviewedCube(decision, act.decision.action) for decision, act in reviewed if decision.counts]
 
 
 def _record(decision: MatchDecision, names: tuple[str, str], unit: CostUnit) -> dict[str, object]:

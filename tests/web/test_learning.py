@@ -177,7 +177,7 @@ def test_a_position_is_found_in_what_xg_copies(page, server):
     page.wait_for_function("() => location.hash.includes('31')")
     page.fill("#set-own", "7")
     page.keyboard.press("Tab")
-    page.wait_for_selector("#match-fault:has-text('7 points is not less than the match length, 5.')")
+    page.wait_for_selector("#match-fault:has-text('The score must be below the match length, 5, not 7.')")
 
 
 def test_a_position_is_rolled_out_and_played_from(page, server):

@@ -128,7 +128,7 @@ def _played(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> Iterator
     largest = float(np.abs(chances - analysis.values).max())
     yield ScoreTest(
         "the playing evaluator",
-        f"Does {analysis.scale.named} equal the win chance used in play, in per cent?",
+        f"Does {analysis.scale.named} equal the win probability used in play, in per cent?",
         f"the largest difference is {largest:.2g}",
         _verdict(largest <= _PLAYED * (analysis.scale.high - analysis.scale.low)),
     )

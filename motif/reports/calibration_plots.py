@@ -218,7 +218,7 @@ _CURVES_HEIGHT, _HELD_OUT_HEIGHT = 3.1, 1.6
 
 
 def plot_recalibration(calibration: Calibration, player: str, path: Path) -> None:
-    """Draw the win chances of `player` against results, before and after `calibration`, to `path`.
+    """Draw the win probabilities of `player` against results, before and after `calibration`, to `path`.
 
     There is a panel for each class of the held-out positions.  Raises `FileError` if the picture cannot be
     written.
@@ -226,12 +226,12 @@ def plot_recalibration(calibration: Calibration, player: str, path: Path) -> Non
     held = calibration.held
     classes = list(by_class(held))
     height = _HELD_OUT_HEIGHT + _CURVES_HEIGHT * len(classes)
-    with picture(path, height, f"{player}: calibrated win chances") as figure:
+    with picture(path, height, f"{player}: calibrated win probabilities") as figure:
         figure.supxlabel(
             f"Measured on {len(held):,} positions of {calibration.groups[ALL].games:,} games;\n"
             f"fitted on {len(calibration.fitted):,} positions of other games.\n{_BARS}"
         )
-        panels = _panels(figure, len(classes), 1, "share of games won", "predicted win chance")
+        panels = _panels(figure, len(classes), 1, "share of games won", "predicted win probability")
         for (name, where), (curves,), (counts,) in zip(classes, *panels, strict=True):
             rows = held.rows(where)
             results = {

@@ -146,7 +146,7 @@ def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
     shown = [key for class_name in dict.fromkeys(k[0] for k in keys) for key in keys if key[0] == class_name]
     shown = [key for key in shown if key[1] in _RUN_HEADS]
     if not shown:
-        raise SettingError(f"{path}: no fit of a win chance or equity to draw")
+        raise SettingError(f"{path}: no fit of a win probability or equity to draw")
     with picture(path, 1.3 + 1.55 * len(shown), "Error by pass, all versions") as figure:
         grid = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
         for key, axes in zip(shown, grid, strict=True):

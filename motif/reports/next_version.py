@@ -75,7 +75,7 @@ def _on_samples(last: VersionFigures) -> Iterator[str]:
     if ratio is None:
         return
     side = "above" if ratio > 1 else "below"
-    gap = f"The validation error of the win chance is {abs(ratio - 1):.0%} {side} the training error"
+    gap = f"The validation error of the win probability is {abs(ratio - 1):.0%} {side} the training error"
     if ratio > _WIDE_GAP:
         yield f"{gap}: more games, or a larger ridge, would help."
     else:

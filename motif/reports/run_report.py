@@ -402,7 +402,7 @@ def _steps(run: RunFiles) -> Groups:
             **{name: [f"{of[step]:,.0f}" for of in seconds] for step, name in _STEP_NAMES.items()},
             "all steps": [f"{sum(of[step] for step in STEPS):,.0f}" for of in seconds],
         },
-        "Fit: error of the win chance (RMSE)": {
+        "Fit: error of the win probability (RMSE)": {
             "training": [_rmse(summary["rmse_train"]) for summary in summaries],
             "validation": [_rmse(summary["rmse_validation"]) for summary in summaries],
             **_noise_rows(summaries, "win"),

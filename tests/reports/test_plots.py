@@ -103,7 +103,7 @@ def test_histories_that_say_nothing_are_refused(tmp_path):
         plot_run_convergence(
             {"v0": [dict(made_rows([("race", "win")])[0], error="", rmse_train="x")]}, target
         )
-    with pytest.raises(SettingError, match="no fit of a win chance or equity"):
+    with pytest.raises(SettingError, match="no fit of a win probability or equity"):
         plot_run_convergence({"v0": made_rows([("race", "win_gammon")])}, target)
     assert not list(tmp_path.iterdir())
 

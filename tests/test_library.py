@@ -129,7 +129,7 @@ def test_without_pandas_and_polars(monkeypatch):
         (lambda: motif.rank(START, "31", length="5"), "length must be a whole number, not '5'"),
         (lambda: motif.cube(START, cube="2"), "cube must be a whole number, not '2'"),
         (lambda: motif.cube(START, jacoby="yes"), "jacoby must be True or False, not 'yes'"),
-        (lambda: motif.cube(START, owner=["me"]), r"owner must be me, you or none, not \['me'\]"),
+        (lambda: motif.cube(START, owner=["me"]), r"owner must be me, opponent or none, not \['me'\]"),
         (lambda: motif.rollout(START, trails=3), "unknown setting 'trails'; did you mean 'trials'"),
         (lambda: motif.rollout(START, "random"), "the player 'random' chooses plays but cannot"),
         (lambda: motif.rollout(START, 7), "a player must be a name such as 'latest', weights"),

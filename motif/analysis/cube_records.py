@@ -1,6 +1,7 @@
 """Cube decisions of positions, and their JSON records."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -151,11 +152,11 @@ def cube_words(decision: CubeDecision, language: str = LANGUAGE, *, answer: bool
 
 
 def as_shown(decision: CubeDecision) -> CubeDecision:
-    """Return a decision with equities of `DIGITS` decimals, if they decide alike and are not exact."""
-    if decision.double_take is None or decision.exact:
+    """Return a decision with equities of `DIGITS` decimals, if they decide alike."""
+    if decision.double_take is None:
         return decision
     none, taken = round(decision.no_double, DIGITS), round(decision.double_take, DIGITS)
-    shown = rolled_decision(decision, none, taken)
+    shown = replace(rolled_decision(decision, none, taken), exact=decision.exact)
     return shown if shown.action == decision.action else decision
 
 

@@ -28,7 +28,7 @@ class MatchOptions:
     length: int | None = setting(None, "Points of the match; 0 for money play.")
     score: str | None = setting(None, "Score of the player on roll and of the opponent.")
     cube: int | None = setting(None, "Cube value, before a double.")
-    owner: str | None = setting(None, "Cube owner: me (the player on roll), you (the opponent) or none.")
+    owner: str | None = setting(None, "Cube owner: me (the player on roll), opponent or none.")
     crawford: bool | None = setting(None, "Crawford game.")
     jacoby: bool | None = setting(None, "Jacoby rule in money play.")
     beavers: bool | None = setting(None, "Beavers in money play.")
@@ -57,7 +57,7 @@ class MatchOptions:
             raise SettingError("raccoons require beavers, which are not allowed", "raccoons")
         owner = None if self.owner is None else _OWNERS.get(str(self.owner))
         if self.owner is not None and owner is None:
-            raise SettingError(f"owner must be me, you or none, not {shown(self.owner)}", "owner")
+            raise SettingError(f"owner must be me, opponent or none, not {shown(self.owner)}", "owner")
         changes["cube_owner"] = owner
         # An owned cube has been turned.
         turned = owner in ("me", "opponent") and state.cube == 1

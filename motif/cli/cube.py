@@ -28,10 +28,8 @@ from motif.runtime.frames import Record
 
 if TYPE_CHECKING:
     from motif.analysis.cube_records import CubeAnswer
-    from motif.doubling import CubeDecision
     from motif.doubling.bras_windows import DoublingSet, ScoreWindow
     from motif.doubling.decision import MarketWindow
-    from motif.evaluators import Probabilities
 
 
 @command("cube-efficiency --positions 5 --trials 40 --rounds 1 --jobs 1 --seed 1")
@@ -197,16 +195,16 @@ def cube(
     if batch is not None:
         write_records((answer.record() for answer in answers), len(questions), json, _line)
         return
-    print_answer(next(answers), player, json)
+    print_answer(next(answers), player, json, modelled=efficiency is not None)
 
 
-def print_answer(answer: "CubeAnswer", player: str, json: bool) -> None:
-    """Print a cube decision of the player named `player`."""
+def print_answer(answer: "CubeAnswer", player: str, json: bool, *, modelled: bool = False) -> None:
+    """Print a cube decision of the player named `player`, with equities of the cube model if `modelled`."""
     record = answer.record()
     if printed_json(json, record):
         return
     print_board(answer.position, answer.decision.state)
-    _print_decision(answer.decision, answer.probabilities, player)
+    _print_decision(answer, player, modelled)
     if "bras" in record:
         _print_bras(record["bras"])
 
@@ -237,10 +235,11 @@ def _print_bras(bras: Record) -> None:
     )
 
 
-def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", player: str) -> None:
+def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
+    from motif.analysis.confirmation import cube_source
     from motif.analysis.cube_records import cube_words
 
-    chances = probabilities
+    decision, chances = answer.decision, answer.probabilities
     how = f"cube efficiency {decision.efficiency:.2f}"
     if decision.exact:
         how = "the cube: exact, from the bearoff tables"
@@ -250,18 +249,15 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
         f"cubeless {chances.equity:+.3f}; {how}"
     )
     mwc = decision.state.length > 0
-    double = decision.double_name
     rows = [
-        (name, f"{equity:+.3f}", _beside(equity, decision.value), *([percent(chance or 0, 2)] * mwc))
-        for name, equity, chance in (
-            (f"no {double}", decision.no_double, decision.mwc_no_double),
-            (f"{double}, take", decision.double_take, decision.mwc_double_take),
-            (f"{double}, pass", decision.double_pass, decision.mwc_double_pass),
-            (f"{double}, beaver", decision.doubled if decision.should_beaver else None, None),
+        (
+            *(row["action"], f"{row['equity']:+.3f}"),
+            "" if row["difference"] is None else f"{row['difference']:+.3f}",
+            *([percent(row["mwc"] or 0, 2)] * mwc),
         )
-        if equity is not None
+        for row in answer.table()["rows"]
     ]
-    print_table(("", "equity", "against best play", *(["match won"] * mwc)), rows)
+    print_table(("", "equity", "against best action", *(["match won"] * mwc)), rows)
     for columns, windows in (
         (("your window", "double from", "opponent takes from", "cash from"), decision.windows),
         (("opponent's window", "doubles from", "you take from", "cashes from"), decision.opponent_windows),
@@ -270,7 +266,12 @@ def _print_decision(decision: "CubeDecision", probabilities: "Probabilities", pl
         if windows and not decision.exact:
             print_table((*columns, "too good from"), [_window_row(window) for window in windows])
     if decision.windows and not decision.exact and without_plies(player) != player:
-        say("The windows are those of the cube model without lookahead; the equities look ahead.\n")
+        plies = cube_source(decision, answer.evaluator)
+        say(
+            f"The windows and equities are those of the cube model; the probabilities are {plies}.\n"
+            if modelled
+            else "The windows are those of the cube model without lookahead; the equities look ahead.\n"
+        )
     say(f"{decision.action[0].upper()}{decision.action[1:]}.  {cube_words(decision)}")
 
 
@@ -278,10 +279,3 @@ def _window_row(window: "MarketWindow") -> tuple[str, ...]:
     name = f"efficiency {window.efficiency:.2f}" if window.name == "efficiency" else f"{window.name} cube"
     points = window.double_point, window.take_point, window.cash_point, window.too_good_point
     return (name, *("never" if point is None or point > _NEVER else percent(point) for point in points))
-
-
-def _beside(equity: float, best: float) -> str:
-    from motif.analysis.confirmation import difference_shown
-
-    difference = difference_shown(equity, best)
-    return f"{difference:+.3f}" if difference else ""

@@ -39,6 +39,9 @@ def test_what_people_get(motif):
     text = motif("cube", RACE, "--player", "pubeval").out
     for words in ("pips 81", "no double", "double, take", "your window", "opponent's window", "costs"):
         assert words in text
+    assert "against best action" in text
+    # A wrong pass is an error of the opponent.
+    assert re.search(r"double, pass +\+1\.000 *\n", text)
     text = motif("cube", RACE, "--player", "pubeval", "--length", "7", "--score", "3-5").out
     assert "match won" in text
     text = motif("cube", RACE, "--cube", "2", "--owner", "me", "--player", "pubeval").out
@@ -76,7 +79,8 @@ def test_a_last_roll_is_exact(motif, motif_json):
     assert found["no_double"] == pytest.approx(1 / 18)
     text = motif("cube", LAST_ROLL, "--player", "pubeval").out
     assert "exact, from the bearoff tables" in text
-    assert "waiting costs 0.056" in text
+    assert re.search(r"no double +\+0\.056 +-0\.055 *\n", text)
+    assert "waiting costs 0.055" in text
     assert "window" not in text
     modelled = motif_json("cube", LAST_ROLL, "--efficiency", "0.6", "--player", "pubeval")
     assert not modelled["exact"]
@@ -132,6 +136,16 @@ def test_tables_and_efficiencies_are_chosen(motif_json):
     assert motif_json("cube", RACE, *flags, "--met", "Kazaross-XG2") == usual
     assert motif_json("cube", RACE, *flags, "--met", "rockwell-kazaross")["take_point"] != usual["take_point"]
     assert motif_json("cube", RACE, "--efficiency", "0", "--player", "pubeval")["efficiency"] == 0
+
+
+def test_what_looks_ahead_is_said(motif):
+    words = ("cube", "4HPwATDgc/ABMA", "--player", "pubeval@1")
+    ahead = "The windows are those of the cube model without lookahead; the equities look ahead."
+    modelled = "The windows and equities are those of the cube model; the probabilities are 1-ply."
+    for more, shown, other in (((), ahead, modelled), (("--efficiency", 0.6), modelled, ahead)):
+        text = motif(*words, *more).out
+        assert shown in text
+        assert other not in text
 
 
 def test_bras_shows_its_own_windows(motif, motif_json):
@@ -223,7 +237,7 @@ def test_windows_that_cannot_be_measured(motif, monkeypatch, tmp_path, words, sa
         ((RACE, "--length", "7", "--score", "3-5", "--crawford"), "a player must be 1-away"),
         ((RACE, "--crawford"), "no Crawford game"),
         ((RACE, "--length", "7", "--jacoby"), "for money play"),
-        ((RACE, "--owner", "them"), "me, you or none"),
+        ((RACE, "--owner", "them"), "me, opponent or none"),
         ((RACE, "--cube", "3"), "must be a power of two"),
         ((RACE, "--met", "mine"), "unknown match equity table 'mine'"),
         ((RACE, "--efficiency", "1.1"), "0 to 1"),

@@ -132,7 +132,7 @@ def match(
 
 
 def _print_result(result: "ContestResult", first: str, second: str, until_certain: bool) -> None:
-    from motif.contests.result import TOO_FEW
+    from motif.contests.result import too_few
 
     if result.rules.length:
         say(_match_sentence(result, first, second))
@@ -150,7 +150,7 @@ def _print_result(result: "ContestResult", first: str, second: str, until_certai
         )
         say(f"luck-adjusted by {adjusted.judge}: {what}")
     if result.se is None:
-        say(f"{_counted(result.count, result.rules.length)}: {TOO_FEW}")
+        say(f"{_counted(result.count, result.rules.length)}: {too_few(result.rules.length)}")
 
 
 def _print_games(
@@ -220,11 +220,10 @@ def _why(games: int, cubeless: "CubelessFigures", first: str, second: str) -> st
     from motif.contests.result import CERTAIN
 
     low, high = cubeless.interval
-    share = f"{100 * cubeless.error_rate:g} %"
-    ended = f"no significant difference at an error rate of {share}"
+    better = "no significant difference"
     if cubeless.stopped == CERTAIN:
-        better = first if low > 0 else second
-        ended = f"{better} is better (error rate {share})"
+        better = f"{first if low > 0 else second} is better"
+    ended = f"{better} ({100 * (1 - cubeless.error_rate):g} % confidence)"
     return (
         f"stopped after {counted(games, 'game')}: {ended}; "
         f"from {low:+.4f} to {high:+.4f} points per game for {first}"
@@ -285,7 +284,7 @@ _UNLIKELY = 0.01
 
 def print_tournament(result: "TournamentResult") -> None:
     """Print the ratings and the cross table, with notes."""
-    from motif.contests.result import TOO_FEW
+    from motif.contests.result import too_few
 
     labels = [_label(place) for place in range(len(result.names))]
     _print_ratings(result, labels)
@@ -298,7 +297,7 @@ def print_tournament(result: "TournamentResult") -> None:
     for start in range(0, len(labels), at_once):
         print("\n".join(_cross_lines(result, labels, slice(start, start + at_once), width)) + "\n")
     points, won = ("Percent", "matches") if result.length else ("Points", "games")
-    meaning = "± is one standard error" if result.has_errors else TOO_FEW
+    meaning = "± is one standard error" if result.has_errors else too_few(result.length)
     say(f"Ratings have mean 0; {meaning}.")
     if result.judge:
         what = "Percentages are" if result.length else "Points are"

@@ -21,11 +21,14 @@ EVEN_SHARE = 0.5
 """Share of matches won by each of two equal players."""
 MIN_PAIRS = 30
 """Minimum number of pairs for a standard error and a p-value (rule of thumb for the normal approximation)."""
-TOO_FEW = f"fewer than {2 * MIN_PAIRS} are too few for a standard error"
-"""Note on results without standard errors."""
 CERTAIN, ALL_PLAYED = "certain", "all games played"
 """Reasons why a contest ended."""
 PairValues = npt.NDArray[np.int64 | np.float64]
+
+
+def too_few(length: int) -> str:
+    """Return the note on results without standard errors, of matches to `length` points or, for 0, games."""
+    return f"fewer than {2 * MIN_PAIRS} {'matches' if length else 'games'} are too few for a standard error"
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ class ContestResult(Tabular):
             fields = {"games": self.games, "ppg": self.mean, **won, **more, **sure}
         if self.luck_adjusted is not None:
             fields["without_luck"] = asdict(self.luck_adjusted)
-        return fields if self.se is not None else {**fields, "note": TOO_FEW}
+        return fields if self.se is not None else {**fields, "note": too_few(self.rules.length)}
 
 
 def mean_of_pairs(

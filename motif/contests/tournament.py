@@ -17,12 +17,12 @@ from motif.contests.ratings import Ratings, elo_ratings, points_ratings, with_ps
 from motif.contests.result import (
     EVEN_SHARE,
     MIN_PAIRS,
-    TOO_FEW,
     ContestResult,
     ContestRules,
     PlayedPairs,
     contest_result,
     mean_of_pairs,
+    too_few,
 )
 from motif.players.player import Player, PlayerLike, as_player
 from motif.runtime.errors import SettingError, shown
@@ -129,7 +129,7 @@ class TournamentResult(Tabular):
             **({"without_luck": self.judge} if self.judge else {}),
             "table": [self._row(player) for player in self.order],
             "points_fit_p_value": _or_none(self.fit),
-            **({} if self.has_errors else {"note": TOO_FEW}),
+            **({} if self.has_errors else {"note": too_few(self.length)}),
             "pairings": [
                 {
                     "players": [self.names[it.first], self.names[it.second]],

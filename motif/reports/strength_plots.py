@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from motif.contests.ratings import Ratings
-from motif.contests.result import TOO_FEW
+from motif.contests.result import too_few
 from motif.contests.tournament import TournamentResult
 from motif.reports.run_files import VersionFigures
 from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, Look, picture
@@ -87,7 +87,8 @@ def plot_ratings(result: TournamentResult, path: Path) -> None:
         right.set_xlabel(f"Elo, from {'matches' if result.length else 'games'} won")
         left.set_yticks(range(len(names)), names)
         left.set_ylim(len(names) - 0.4, -0.6)
-        errors = "±: one standard error; bars: two." if result.has_errors else f"{TOO_FEW.capitalize()}."
+        few = f"{too_few(result.length).capitalize()}."
+        errors = "±: one standard error; bars: two." if result.has_errors else few
         figure.supxlabel(f"0: mean of all players.  {errors}")
 
 

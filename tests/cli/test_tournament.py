@@ -117,7 +117,7 @@ def test_a_match_says_why_it_ended(motif, motif_json):
     assert record["error_rate"] == 0.01
     assert 0 < record["interval"][0] < record["ppg"] < record["interval"][1]
     out = motif(*words).out
-    ended = r"pubeval is better \(error rate 5 %\)"
+    ended = r"pubeval is better \(95 % confidence\)"
     assert re.search(
         rf"stopped after \d+ games: {ended}; from \+\S+ to \+\S+ points per game for pubeval\n", out
     )
@@ -141,21 +141,22 @@ def test_a_lead_by_luck_is_not_significant(motif):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((2, "--seed", 4), r"motif-v18 and pubeval are even: 0\.000 points per game over 2 games\n"),
+        ((2, "--seed", 6), r"motif-v18 and pubeval are even: 0\.000 points per game over 2 games\n"),
         ((3,), r"motif-v18 is ahead of pubeval by 1\.750 points per game over 4 games\n"),
         ((4, "--cube"), r"is ahead of [\w-]+ by \d\.\d{3} points per game over 4 games; with the cube, "),
         (
             (2, "--length", 1),
             r"wins \d+\.\d% of 2 matches to 1 point against pubeval \(1\.0 games per match\)\n",
         ),
-        ((2, "--without-luck"), r"by \d\.\d{3} points per game\n2 games: fewer than 60"),
+        ((2, "--without-luck"), r"by \d\.\d{3} points per game\n2 games: fewer than 60 games are"),
     ],
 )
 def test_a_handful_of_games_proves_nothing(motif, words, said):
     out = motif("match", "motif-v18", "pubeval", "--jobs", 1, "--games", *words).out
     assert re.search(said, out), out
     assert not re.search(r"nan|beats|p [=<]|±", out)
-    assert "fewer than 60 are too few for a standard error\n" in out
+    what = "matches" if "--length" in words else "games"
+    assert f"fewer than 60 {what} are too few for a standard error\n" in out
 
 
 @pytest.mark.parametrize("rules", [(), ("--length", 1), ("--length", 1, "--without-luck"), ("--cube",)])
@@ -164,7 +165,8 @@ def test_a_short_tournament_has_no_errors(motif, tmp_path, rules):
     words = ("tournament", "pubeval", "random", "bras", "--games", 4, "--jobs", 1, *rules)
     out = motif(*words, "--plot", picture).out
     assert not re.search(r"nan|[±?]", out)
-    assert "fewer than 60 are too few for a standard error." in out
+    what = "matches" if "--length" in rules else "games"
+    assert f"Ratings have mean 0; fewer than 60 {what} are too few for a standard error." in out
     assert "nan" not in picture.read_text()
 
 

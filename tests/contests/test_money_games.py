@@ -158,7 +158,7 @@ def test_few_games_have_no_error_and_no_p_value(games):
     assert result.se is result.p_value is result.luck_adjusted.se is result.luck_adjusted.p_value is None
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert document["se"] is document["p_value"] is document["without_luck"]["se"] is None
-    assert document["note"] == "fewer than 60 are too few for a standard error"
+    assert document["note"] == "fewer than 60 games are too few for a standard error"
     assert -3 <= document["interval"][0] <= document["ppg"] <= document["interval"][1] <= 3
 
 

@@ -223,7 +223,7 @@ def player_words() -> str:
     nets = [entry.name for entry in known_players() if entry.kind in (Kind.NET, Kind.COMPOSITION, Kind.OWN)]
     others = [entry.name for entry in known_players() if entry.kind in (Kind.PROGRAM, Kind.ROLLOUT)]
     ahead = _either("a weight file", *_hand_made(), *nets)
-    return f"{ahead}, each with @1 or @2 to look ahead; {', '.join(others)}"
+    return f"{ahead}, each with @1 to @3 to look ahead; {', '.join(others)}"
 
 
 def _hand_made() -> list[str]:
@@ -284,7 +284,7 @@ def load_static(name: str) -> "StaticEvaluator":
     if entry is None:
         ahead = ", ".join(_in_short([entry.name for entry in known_players() if entry.looks_ahead]))
         others = ", ".join(entry.name for entry in known_players() if entry.home and not entry.looks_ahead)
-        known = f"{ahead}, each also with @1 or @2, and {others}"
+        known = f"{ahead}, each also with @1 to @3, and {others}"
         hint = did_you_mean(name, [entry.name for entry in known_players()])
         raise PlayerError(f"no player is called {quoted(name)}{hint or f'; there are {known}'}")
     if entry.kind is Kind.CHOOSER:

@@ -177,7 +177,7 @@ def test_by_a_weight_files_name(tmp_path):
 
 KNOWN = (
     "there are pubeval, simple, bras, bras:FILE.yaml, phase, latest, .*motif-v0 to motif-v18, .*FILE.yaml, "
-    ".*, each also with @1 or @2, and random, .*"
+    ".*, each also with @1 to @3, and random, .*"
 )
 
 

@@ -75,7 +75,7 @@ def test_words():
     assert static_words() == "a weight file, pubeval, simple, bras, bras:FILE.yaml or phase"
     assert player_words() == (
         "a weight file, pubeval, simple, bras, bras:FILE.yaml, phase, wildbg, onnx:PATH, FILE.py or "
-        "composite:race=PLAYER,..., each with @1 or @2 to look ahead; gnubg, gnubg@N, rollout:PLAYER"
+        "composite:race=PLAYER,..., each with @1 to @3 to look ahead; gnubg, gnubg@N, rollout:PLAYER"
     )
 
 

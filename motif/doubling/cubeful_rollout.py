@@ -90,10 +90,7 @@ class CubeRollout(Tabular):
 
     def mwc(self, equity: float) -> float | None:
         """Return the match-winning probability of an `equity`; None for money."""
-        if not self.state.length:
-            return None
-        middle, half = scale(self.state)
-        return middle + half * equity
+        return scale(self.state).value(equity) if self.state.length else None
 
 
 def roll_out_cube(

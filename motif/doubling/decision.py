@@ -29,6 +29,7 @@ from motif.doubling.equities import (
 from motif.doubling.exact import CubeValues, exact_equities
 from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
+from motif.evaluators.cube_model import best_answers
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, turned
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Tabular
@@ -444,9 +445,7 @@ def _window(
     beavers = state.beavers and not state.length
     places = _places(curves, cash, beavers)
     no_double, double_take = _over(curves.no_double, places), _over(curves.doubled, places)
-    if beavers:
-        double_take = np.where(double_take < 0, BEAVERED * double_take, double_take)
-    doubled = _first_reached(places, np.minimum(double_take, curves.double_pass) - no_double)
+    doubled = _first_reached(places, best_answers(double_take, curves.double_pass, beavers) - no_double)
     late = places >= cash
     gains = no_double[late] - curves.double_pass
     good = _first_reached(places[late], gains, ALMOST) if gains.max(initial=0) >= _SHOWN else None

@@ -438,6 +438,13 @@ def first_value(cube_model, state, side, held):
     return max(held[state], after_double(cube_model, state, side, taken))
 
 
+def best_answers(taken: npt.NDArray[np.float64], passed: float, beavers: bool) -> npt.NDArray[np.float64]:
+    """Return `after_double` for many equities after a take (n,), and one after a pass."""
+    if beavers:
+        taken = np.where(taken < 0, _BEAVERED * taken, taken)
+    return np.minimum(taken, passed)
+
+
 def best_of_double(
     cube_model: CubeModel, side: int, pairs: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
@@ -448,10 +455,8 @@ def best_of_double(
     held, taken = pairs[:, 0], pairs[:, 1]
     if cube_model.doubled[cube_model.state, side] == NO_DOUBLE:
         return held
-    if cube_model.beavers:
-        taken = np.where(taken < 0, _BEAVERED * taken, taken)
     passed = cube_model.equities[cube_model.state, side, 0, EVEN + 1]
-    return np.maximum(held, np.minimum(taken, passed))
+    return np.maximum(held, best_answers(taken, passed, bool(cube_model.beavers)))
 
 
 @kernel

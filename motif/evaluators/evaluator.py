@@ -236,7 +236,8 @@ class CubefulEvaluator(Evaluator):
     @property
     def without_lookahead(self) -> Evaluator:
         """See `Evaluator.without_lookahead`."""
-        return self._base.without_lookahead.with_cube(self.cube_model, self._side)
+        static = self._base.without_lookahead
+        return self if static is self._base else static.with_cube(self.cube_model, self._side)
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> Evaluator:
         """See `Evaluator.with_cube`."""

@@ -11,6 +11,7 @@ from motif.analysis.cube_records import as_shown
 from motif.board.game_record import Action, MatchRecord, Turn, game_facts
 from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import xgid
+from motif.board.match_state import owner_seen_by, owning_player
 from motif.board.moves import Play, play_tree
 from motif.board.position import Position
 from motif.runtime.frames import Record
@@ -30,9 +31,7 @@ def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep
     state = session.state()
     position = session.position
     asks = game.asks
-    owner = {"me": "opponent", "opponent": "me"}.get(state.cube_owner, "centre")
-    if session.on_roll == seat:
-        owner = state.cube_owner
+    owner = owner_seen_by(owning_player(state.cube_owner, session.on_roll), seat)
     without_match = not settings.rules.cube and not settings.rules.length
     identifier = gnubg_id(position) if without_match else xgid(position, state)
     return {

@@ -136,8 +136,7 @@ class Opponent:
         # Without the cube there is no Jacoby rule, either.
         no_cube = replace(state, jacoby=False)
         value = self.cube(position, state).value if cubeful else self._equity(position, no_cube)
-        unit = scale(state)
-        return *self._cube.evaluate(position), float(unit.middle + unit.half * value)
+        return *self._cube.evaluate(position), scale(state).value(value)
 
     def _equity(self, position: Position, state: MatchState) -> float:
         """Normalised equity of the player on roll with the cube out of play."""

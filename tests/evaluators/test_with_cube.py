@@ -116,3 +116,14 @@ def test_a_player_that_ignores_gammons_plays_as_before():
 def test_lookahead_goes_by_the_score_too():
     evaluator = LookaheadEvaluator(NEWEST, 1).with_cube(cube_model_for(GAMMON_GO))
     assert best(evaluator, START, (6, 4)) == "8/2 6/2"
+
+
+def test_only_lookahead_is_taken_away():
+    static, cube_model = load_static("motif-v1"), cube_model_for(MatchState())
+    cubeful = static.with_cube(cube_model)
+    assert cubeful is not static
+    assert cubeful.without_lookahead is cubeful
+    ahead = LookaheadEvaluator(static, 1).with_cube(cube_model)
+    taken_away = ahead.without_lookahead
+    assert taken_away is not ahead
+    assert taken_away.without_lookahead is taken_away

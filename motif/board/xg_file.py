@@ -146,7 +146,7 @@ def _record(document: dict[str, Any], name: str) -> MatchRecord:
     length = int(document.get("match_length") or 0)
     games: list[GameRecord] = []
     for number, game in enumerate(document["games"], 1):
-        before = _score_after(games[-1]) if games else (0, 0)
+        before = games[-1].score_after if games else (0, 0)
         games.append(_game(game, f"{name}: game {number}", before, money=not length))
     record = MatchRecord(players, length, tuple(games), tuple(_tags(document, length)))
     return with_crawford(record, [game.get("is_crawford") for game in document["games"]])
@@ -186,13 +186,6 @@ def _record_ply(ply: dict[str, Any], game: GameRecorder) -> None:
         game.add(CubeAction(player, "take" if kind == _TAKE else "drop"))
     elif kind == _SET_POSITION:
         raise RecordError("the play that was made is not legal, or a position was set up")
-
-
-def _score_after(game: GameRecord) -> tuple[int, int]:
-    score = list(game.score)
-    if game.result is not None:
-        score[game.result.winner] += game.result.points
-    return score[0], score[1]
 
 
 def _tags(document: dict[str, Any], length: int) -> Iterator[tuple[str, str]]:

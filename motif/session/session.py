@@ -361,7 +361,5 @@ class GameSession:
     def _end(self, result: GameResult) -> None:
         self.result = result
         self._finished.append(self._game())
-        score = list(self.score)
-        score[result.winner] += result.points
-        self.score = (score[0], score[1])
+        self.score = self._finished[-1].score_after
         self.plays = []

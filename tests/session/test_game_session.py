@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.game_record import GameResult, Turn
+from motif.board.game_record import GameRecord, GameResult, Turn
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
@@ -46,6 +46,13 @@ def test_the_higher_die_begins_and_both_are_played(dice, first):
     assert (session.on_roll, session.roll) == (first, (max(dice), min(dice)))
     assert session.position == Position.start()
     assert session.plays == legal_plays(Position.start(), dice)
+
+
+@pytest.mark.parametrize(
+    ("result", "after"), [(None, (2, 1)), (GameResult(0, 4), (6, 1)), (GameResult(1, 3), (2, 4))]
+)
+def test_the_score_after_a_game(result, after):
+    assert GameRecord((2, 1), (), result).score_after == after
 
 
 def test_equal_dice_start_no_game():

@@ -489,10 +489,4 @@ def _points(game: GameRecord) -> float:
 
 def _final_score(record: MatchRecord) -> tuple[int, int]:
     """Return the score after the last game."""
-    if not record.games:
-        return 0, 0
-    last = record.games[-1]
-    score = list(last.score)
-    if last.result is not None:
-        score[last.result.winner] += last.result.points
-    return score[0], score[1]
+    return record.games[-1].score_after if record.games else (0, 0)

@@ -67,7 +67,6 @@ class GameRecord:
     crawford: bool | None = None
     """Whether this is the Crawford game; None if the record does not say so (see `crawford_game`)."""
 
-
     @property
     def score_after(self) -> tuple[int, int]:
         """Score after the game, or before it if it is unfinished."""
@@ -75,6 +74,7 @@ class GameRecord:
         if self.result is not None:
             points[self.result.winner] = self.result.points
         return self.score[0] + points[0], self.score[1] + points[1]
+
 
 @dataclass(frozen=True)
 class MatchRecord:

@@ -184,8 +184,7 @@ def _chance(roll: PlayedRoll, static: Evaluator) -> float:
     if state.length:
         cubeful = static.with_cube(context_of(state).cube_model)
         value = float(cubeful.equity_many(roll.position.board[None])[0])
-        unit = scale(state)
-        chance = min(max(unit.middle + unit.half * value, 0.0), 1.0)
+        chance = min(max(scale(state).value(value), 0.0), 1.0)
     else:
         chance = static.evaluate(roll.position).win
     return chance if roll.player == 0 else 1 - chance

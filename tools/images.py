@@ -6,6 +6,7 @@ them. ``make frontier`` and ``make bench-fit`` draw the pictures of speed.
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,14 +29,14 @@ VERSIONS = ("keith-v0", "keith-v1", *(f"motif-v{number}" for number in range(19)
 """Versions in the picture of strength, in the order in which they were learned."""
 OTHERS = {"pubeval": "PubEval", "wildbg": "wildbg's nets", "gnubg": "gnubg, 0-ply"}
 """Other players in that picture."""
-EXPLAINED = "z92DAADNdgEwGA 3 2"
+EXPLAINED = "z92DAADNdgEwGA 3 2 --versus '18/15* 6/4'"
 
 
 def motif(line: str) -> None:
     """Run the command ``motif LINE`` in the working folder."""
     print(f"motif {line}", flush=True)
     subprocess.run(
-        [sys.executable, ROOT / "cli.py", *line.split()], cwd=WORK, check=True, stdout=subprocess.DEVNULL
+        [sys.executable, ROOT / "cli.py", *shlex.split(line)], cwd=WORK, check=True, stdout=subprocess.DEVNULL
     )
 
 

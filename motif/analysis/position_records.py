@@ -38,6 +38,7 @@ from motif.players.ranking import (
 from motif.runtime.errors import MotifError, SettingError, plain_text
 from motif.runtime.files import content_of
 from motif.runtime.frames import Record
+from motif.runtime.layout import counted
 from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
 from motif.runtime.parallel import run_ordered
 
@@ -153,7 +154,7 @@ def _only_word(words: Sequence[str]) -> str:
 
 def _dice(words: Sequence[str]) -> Sequence[str]:
     if not 1 < len(words) <= 1 + _DICE:
-        raise SettingError(f"expected a position and two dice, got {len(words)} word{'s' * (len(words) > 1)}")
+        raise SettingError(f"expected a position and two dice, got {counted(len(words), 'word')}")
     return words[1:]
 
 

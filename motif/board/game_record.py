@@ -16,6 +16,7 @@ from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
 from motif.board.rules import MAX_CUBE, RESIGNATIONS, is_match_point
 from motif.runtime.errors import RecordError
+from motif.runtime.layout import counted
 from motif.runtime.limits import GAME_MOVES
 
 CubeKind = Literal["double", "beaver", "raccoon", "take", "drop"]
@@ -356,7 +357,7 @@ class GameFacts:
 
     def in_words(self, loser: str) -> str:
         """Describe the result, as in ``a gammon with the cube at 2: 4 points``."""
-        points = f"{self.result.points} point" + "s" * (self.result.points > 1)
+        points = counted(self.result.points, "point")
         if self.kind is None:
             return f"{points}: {loser} passed the double"
         words = "a single game" if self.kind == "single" else f"a {self.kind}"

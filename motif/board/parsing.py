@@ -10,6 +10,7 @@ from motif.board.moves import parse_roll
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
 from motif.runtime.errors import PositionError
+from motif.runtime.layout import counted
 
 FORMS = (
     f"a GNUbg ID ({ID_LENGTH} characters), PositionID:MatchID ({ID_LENGTH}:{MATCH_ID_LENGTH}), "
@@ -83,4 +84,4 @@ def _reason(text: str) -> str:
 
 
 def _characters(text: str) -> str:
-    return f"{len(text)} character" + "s" * (len(text) != 1)
+    return counted(len(text), "character")

@@ -15,10 +15,11 @@ from motif.cli.options import (
     command,
     option,
 )
-from motif.cli.printing import PIPED_WIDTH, counted, note, print_table, printed_json, say, tell
+from motif.cli.printing import PIPED_WIDTH, note, print_table, printed_json, say, tell
 from motif.evaluators.named import WEIGHT_SUFFIXES
 from motif.runtime.errors import RecordError, SettingError
 from motif.runtime.files import check_target
+from motif.runtime.layout import counted
 
 if TYPE_CHECKING:
     from motif.analysis.match import MatchAnalysis

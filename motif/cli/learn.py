@@ -26,9 +26,10 @@ from motif.cli.options import (
     several_values,
     weights_option,
 )
-from motif.cli.printing import counted, error_text, note, print_table, printed_json, say, tell
+from motif.cli.printing import error_text, note, print_table, printed_json, say, tell
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Record
+from motif.runtime.layout import counted
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:

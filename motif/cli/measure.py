@@ -25,9 +25,10 @@ from motif.cli.options import (
     player_option,
     several_values,
 )
-from motif.cli.printing import counted, note, print_table, printed_json, say
+from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import SettingError
 from motif.runtime.files import check_target
+from motif.runtime.layout import counted
 
 if TYPE_CHECKING:
     from motif.benchmarks.benchmark_making import MakeSettings

@@ -33,6 +33,7 @@ from motif.evaluators.named import (
 )
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import check_target
+from motif.runtime.layout import listed
 from motif.runtime.parallel import worker_count
 from motif.runtime.settings import help_of
 
@@ -343,8 +344,7 @@ def _in_words(parameter: Any, value: Any, error: Any) -> Exception:
         return error
     fault = error.__cause__.errors()[0]
     allowed = _choices(parameter.type_descriptor.annotation) if fault["type"] == "value_error" else []
-    listed = " or ".join(filter(None, [", ".join(allowed[:-1]), *allowed[-1:]]))
-    rule = _RULES.get(fault["type"], listed)
+    rule = _RULES.get(fault["type"], listed(allowed, "or"))
     if not rule:
         return error
     kind = shown(value) if fault["type"].endswith("parsing") or allowed else value

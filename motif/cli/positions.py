@@ -28,11 +28,11 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import counted, percent, print_board, print_table, print_valued, printed_json, say
+from motif.cli.printing import percent, print_board, print_table, print_valued, printed_json, say
 from motif.evaluators.named import without_plies
 from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.frames import Record
-from motif.runtime.layout import columns
+from motif.runtime.layout import columns, counted
 
 if TYPE_CHECKING:
     from motif.analysis.explain import Explanation

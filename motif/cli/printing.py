@@ -64,11 +64,6 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun; the plural is `many`, or by default `one` with an s."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def say(*lines: object) -> None:
     """Print sentences, one per line, wrapped to the width of a terminal."""
     for line in lines:

@@ -21,6 +21,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import p_text, percent, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import SettingError
+from motif.runtime.layout import counted
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def _decide(question: "RolloutQuestion", json: bool) -> None:
 
 def _counted(trials: int, what: str = "") -> str:
     """Return a number of trials, with a note on a single one."""
-    return f"1 trial{what} (no standard error)" if trials == 1 else f"{trials} trials{what}"
+    return counted(trials, "trial") + what + " (no standard error)" * (trials == 1)
 
 
 def _known(error: float | None, text: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from motif.runtime.errors import PlayerError, did_you_mean
+from motif.runtime.layout import listed
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
@@ -215,24 +216,20 @@ def described(name: str) -> str:
 
 def static_words() -> str:
     """Describe the players that can roll out and sample."""
-    return _either("a weight file", *_hand_made())
+    return listed(["a weight file", *_hand_made()], "or")
 
 
 def player_words() -> str:
     """Describe the players that can evaluate."""
     nets = [entry.name for entry in known_players() if entry.kind in (Kind.NET, Kind.COMPOSITION, Kind.OWN)]
     others = [entry.name for entry in known_players() if entry.kind in (Kind.PROGRAM, Kind.ROLLOUT)]
-    ahead = _either("a weight file", *_hand_made(), *nets)
+    ahead = listed(["a weight file", *_hand_made(), *nets], "or")
     return f"{ahead}, each with @1 to @3 to look ahead; {', '.join(others)}"
 
 
 def _hand_made() -> list[str]:
     static = (entry for entry in known_players() if entry.kind is Kind.STATIC)
     return [entry.name for entry in static if not entry.pattern or entry.name.startswith(BRAS_PREFIX)]
-
-
-def _either(*names: str) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _in_short(names: list[str]) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from motif.runtime.errors import FitError, shown
+from motif.runtime.layout import listed
 from motif.runtime.settings import check_seed, check_types, check_unused, setting
 
 _RANKING, _HIDDEN_RANKING = 5.0, 10.0
@@ -71,8 +72,7 @@ class FitSettings:
         self._check_numbers()
         for name, known in _CHOICES.items():
             if (value := getattr(self, name)) not in known:
-                rule = f"{', '.join(known[:-1])} or {known[-1]}"
-                raise FitError(f"{name} must be {rule}, not {shown(value)}", name)
+                raise FitError(f"{name} must be {listed(known, 'or')}, not {shown(value)}", name)
         solver(self.method)
         if self.hidden:
             self._check_hidden()

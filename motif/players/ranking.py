@@ -27,7 +27,7 @@ from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates,
 from motif.evaluators.probabilities import switched_equities, turned
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
-from motif.runtime.layout import html_table, side_by_side, text_table
+from motif.runtime.layout import counted, html_table, side_by_side, text_table
 
 ROLLOUT, EXACT = "rollout", "exact"
 FULL_DEPTH = 5
@@ -177,7 +177,7 @@ class Ranking(Tabular, Sequence[RankedPlay]):
     def _heading(self) -> str:
         count, roll = len(self.plays), "{}{}".format(*self.roll)
         valued = f", valued for {self.valued_for}" * bool(self.valued_for)
-        return f"{count} legal play{'s' * (count != 1)} of {roll}, ranked by {self.player}{valued}"
+        return f"{counted(count, 'legal play')} of {roll}, ranked by {self.player}{valued}"
 
     def __str__(self) -> str:
         return f"{self._heading()}\n{text_table(_COLUMNS, self._rows())}"

@@ -55,6 +55,7 @@ from motif.reports.position_plots import draw_clusters, draw_normality, draw_ran
 from motif.reports.term_pages import effect_rows, effects_reading
 from motif.runtime.errors import SettingError
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
+from motif.runtime.layout import listed
 from motif.runtime.settings import check_count, check_seed
 
 TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
@@ -316,13 +317,13 @@ def _cluster_facts(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[st
     scale = analysis.scale
     unit = f" {scale.unit}" if scale.unit else ""
     marks = [f"{name} {amount:+.1f}" for name, amount in one.marks(analysis.parameters.names)]
-    classes = _listed([f"{count:,} {name}" for name, count in one.classes.items()])
+    classes = listed([f"{count:,} {name}" for name, count in one.classes.items()])
     words = (
         f"{one.positions:,} positions ({classes}), {scale.raw} {one.raw:+.2f} and {scale.named} "
         f"{scale.shown(one.value)}{unit} on average (SD {scale.shown(one.value_sd)})."
     )
     if marks:
-        words += f" Largest deviations from the mean, in SD: {_listed(marks)}."
+        words += f" Largest deviations from the mean, in SD: {listed(marks)}."
     return {
         "heading": f"Cluster {one.number}: {one.share:.0%} of the positions",
         "words": words.replace(" -", " \N{MINUS SIGN}"),
@@ -381,7 +382,7 @@ def features_caption(analysis: EvaluatorAnalysis) -> str:
     """Describe the distributions of the features."""
     text = "Histograms of the scaled features, which the weights multiply."
     constant = _names(analysis, np.flatnonzero(np.isnan(analysis.table.vif)))
-    return text + (f" Constant: {_listed(constant)}." if constant else " None of them is constant.")
+    return text + (f" Constant: {listed(constant)}." if constant else " None of them is constant.")
 
 
 def correlations_caption(analysis: EvaluatorAnalysis) -> str:
@@ -396,7 +397,7 @@ def correlations_caption(analysis: EvaluatorAnalysis) -> str:
     ]
     strong = sum(abs(analysis.correlation[pair]) > _STRONG for pair in pairs)
     strongest = (
-        f"The strongest correlations: {_listed(named)}; {strong} of {len(pairs)} pairs exceed ±{_STRONG}."
+        f"The strongest correlations: {listed(named)}; {strong} of {len(pairs)} pairs exceed ±{_STRONG}."
         if pairs
         else "Fewer than two features vary, so there are no correlations."
     )
@@ -422,12 +423,12 @@ def importance_caption(analysis: EvaluatorAnalysis) -> str:
         shares.append("its share of each hidden unit")
     if weighted:
         text += (
-            f"{_listed(weighted).capitalize()} also have weights, so a feature's weight here is the mean of "
+            f"{listed(weighted).capitalize()} also have weights, so a feature's weight here is the mean of "
             f"d{raw}/df over the positions, and the line shows its SD. Diamonds: the SD of the feature's "
-            f"contribution, including {_listed(shares)}; a diamond far beyond its bar marks a feature that "
+            f"contribution, including {listed(shares)}; a diamond far beyond its bar marks a feature that "
             f"acts mainly together with others. "
         )
-    text += f"The most important are {_listed(named)}, with {share:.0%} of the total."
+    text += f"The most important are {listed(named)}, with {share:.0%} of the total."
     if analysis.name == _BRAS:
         text += (
             " The order depends on the positions, which are from "
@@ -444,7 +445,7 @@ def sensitivity_caption(analysis: EvaluatorAnalysis) -> str:
     return (
         f"The derivative of {analysis.scale.named} with respect to each feature, over the positions; it is "
         "small if the game is almost decided. "
-        f"The largest mean absolute values: {_listed(named)}."
+        f"The largest mean absolute values: {listed(named)}."
     )
 
 
@@ -466,7 +467,7 @@ def relations_caption(analysis: EvaluatorAnalysis) -> str:
         if table.std[k] > 0 and analysis.values.std() > 0:
             r = np.corrcoef(analysis.judged.features[:, k], analysis.values)[0, 1]
             gone += _names(analysis, [k]) if r * np.sign(table.weight[k]) < -_SLIGHT else []
-    against = f" This happens for {_listed(gone)}." if gone else " This happens for none of them."
+    against = f" This happens for {listed(gone)}." if gone else " This happens for none of them."
     return (
         f"The most important features and {analysis.scale.named}; darker cells have more positions. The line "
         "joins the means of groups of positions; r is the correlation. A slope that contradicts the sign of "
@@ -484,7 +485,7 @@ def inflation_caption(analysis: EvaluatorAnalysis) -> str:
         f"case for {high} of {int((~np.isnan(vif)).sum())} features."
     )
     if endless:
-        text += f" The others determine {_listed(endless)}; moving weight between these changes nothing."
+        text += f" The others determine {listed(endless)}; moving weight between these changes nothing."
     return text
 
 
@@ -495,7 +496,7 @@ def components_caption(analysis: EvaluatorAnalysis) -> str:
     for number, loadings in enumerate(directions.loadings[:2], 1):
         first = np.argsort(-np.nan_to_num(np.abs(loadings)), kind="stable")[:_FEW]
         named = [f"{analysis.parameters.names[k]} {loadings[k]:+.2f}" for k in first]
-        parts.append(f"component {number} correlates with {_listed(named)}")
+        parts.append(f"component {number} correlates with {listed(named)}")
     return (
         "The principal components of the standardised features and the share of variance each explains; "
         "below, the correlation of each feature with the first "
@@ -517,7 +518,7 @@ def ranges_caption(analysis: EvaluatorAnalysis, ranges: Sequence[ValueRange]) ->
                 for low, article in _ARTICLE_RANGES.items()]  # fmt: skip
         text += (
             " In the ranges that start at D = -0.5, 0, 1 and 2, the means are "
-            f"{_listed(here)}; the means of the article's doubling set are in brackets."
+            f"{listed(here)}; the means of the article's doubling set are in brackets."
         )
     return text
 
@@ -550,16 +551,12 @@ def positions_sentence(analysis: EvaluatorAnalysis) -> str:
     classes = analysis.judged.classes
     if analysis.class_name:
         return f"{len(classes):,} {analysis.class_name} positions from {analysis.source}."
-    kinds = _listed([f"{count:,} {name}" for name, count in analysis.judged.class_counts.items()])
+    kinds = listed([f"{count:,} {name}" for name, count in analysis.judged.class_counts.items()])
     return f"{len(classes):,} positions ({kinds}) from {analysis.source}."
 
 
 def _names(analysis: EvaluatorAnalysis, numbers: Iterable[int]) -> list[str]:
     return [analysis.parameters.names[int(k)] for k in numbers]
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _mean(values: Floats) -> str:

@@ -23,6 +23,7 @@ from motif.board.notation import NO_MOVE
 from motif.reports.document import ShownAction, ShownDecision, html_page
 from motif.runtime.errors import SettingError
 from motif.runtime.files import csv_text, replacing, write_text
+from motif.runtime.layout import counted
 
 Row = tuple[str, ...]
 """A label and the figures of both players."""
@@ -138,7 +139,7 @@ def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
         won = _NONE
         if game.result is not None:
             points = game.result.points
-            won = f"{analysis.names[game.result.winner]}, {points} point{'s' * (points > 1)}"
+            won = f"{analysis.names[game.result.winner]}, {counted(points, 'point')}"
         cells = [(_rate(one.overall, with_se=False), f"{one.luck.total:+.3f}") for one in pair]
         rows.append((str(number), "{}-{}".format(*game.score), won, *cells[0], *cells[1]))
     return rows
@@ -194,7 +195,7 @@ GAME_TITLES = ("game", "score", "won by")
 def _of_kind(errors: Errors | None) -> str:
     if errors is None:
         return _NONE
-    return f"{_rate(errors, with_se=False)} ({errors.decisions} decision{'s' * (errors.decisions != 1)})"
+    return f"{_rate(errors, with_se=False)} ({counted(errors.decisions, 'decision')})"
 
 
 def _number(value: float | None) -> str:
@@ -256,7 +257,7 @@ def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
     ]
     if rest:
         lost = MILLIPOINTS * sum(one.error for one in rest)
-        what = f"{len(rest)} smaller or uncertain error{'s' * (len(rest) > 1)}"
+        what = counted(len(rest), "smaller or uncertain error")
         yield f"{what}: {lost:.1f} millipoints in total; --html lists each, --moves every decision"
         yield ""
 

@@ -22,6 +22,7 @@ from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
 from motif.rollouts.playout import MAX_PLIES, first_rolls
 from motif.runtime.errors import SettingError, shown
+from motif.runtime.layout import listed
 from motif.runtime.settings import check_count, check_error_rate, check_seed, check_types, setting
 
 MONEY, NO_GAMMONS = "money", "no-gammons"
@@ -110,7 +111,7 @@ class RolloutSettings:
             raise SettingError(f"se must be at least 0 and finite, not {shown(self.se)}", "se")
         check_error_rate(self.error_rate)
         if self.scoring not in SCORINGS:
-            names = f"{', '.join(SCORINGS[:-1])} or {SCORINGS[-1]}"
+            names = listed(SCORINGS, "or")
             raise SettingError(f"scoring must be {names}, not {shown(self.scoring)}", "scoring")
         if with_cube and self.scoring != MONEY:
             raise SettingError("with a cube the match determines the scoring, not {scoring}", "scoring")

@@ -1,4 +1,4 @@
-"""Line wrapping, and tables in text and in HTML."""
+"""Counts and lists in words, line wrapping, and tables in text and in HTML."""
 
 import shutil
 import textwrap
@@ -8,6 +8,16 @@ from typing import TextIO
 
 _NARROWEST = 20
 """Minimum width of a terminal in characters."""
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a count with its noun; the plural is `many`, or by default `one` with an s."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Return a list of words as in a sentence: ``a, b and c``, with `last` before the last word."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def columns(stream: TextIO) -> int | None:

@@ -30,6 +30,7 @@ from motif.evaluators.named import (
 from motif.evaluators.static import BEAROFF_SUFFIX, StaticEvaluator
 from motif.runtime.errors import MotifError, PlayerError, SettingError
 from motif.runtime.frames import Record
+from motif.runtime.layout import counted
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import heard_by
 from motif.serve.costs import RequestKind, cost_of, may_play_out, plays_endings
@@ -246,7 +247,7 @@ class EngineService:
         late = evaluator is not None and position is not None and may_play_out(evaluator, position)
         cost = count * cost_of(ask, judge_name(name, fast, deep), late)
         if cost > (budget := self.settings.budget):
-            what = f"{count} position{'s' * (count != 1)} at this depth"
+            what = f"{counted(count, 'position')} at this depth"
             raise SettingError(
                 f"a request may take {budget} s of computing time, but {what} would take about "
                 f"{cost:.0f} s: ask for fewer positions, or with less lookahead"

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from motif.runtime.errors import MotifError
 from motif.runtime.files import reason
+from motif.runtime.layout import counted
 from motif.serve.database import Database, free_path, in_transaction, lenient_text, say
 
 DATABASE = "games.sqlite3"
@@ -178,7 +179,7 @@ class GameDatabase(Database):
         """See `Database.recover`."""
         rows = list(_rows_of(damaged))
         _insert_unknown(connection, rows)
-        return _counted(len(rows), "game")
+        return counted(len(rows), "game")
 
     def has_former(self) -> bool:
         """See `Database.has_former`."""
@@ -206,7 +207,7 @@ class GameDatabase(Database):
         for path in read:
             with _skipped(path):
                 path.rename(free_path(imported / path.name))
-        found = _counted(len(read), "game")
+        found = counted(len(read), "game")
         say(f"{found} of an earlier version went into {self._path}, the files to {IMPORTED}")
 
     def _old_files(self) -> list[Path]:
@@ -256,7 +257,3 @@ def _revision(document: str) -> int:
         return len(json.loads(document)["events"])
     except Exception:  # a damaged file, which is reported when the game is read
         return 0
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -8,6 +8,7 @@ from motif.board.notation import MAX_MOVES, OFF, MarkedMove, parse_moves
 from motif.board.packed import HOME, OWN_BAR
 from motif.board.position import Position
 from motif.runtime.errors import PlayError
+from motif.runtime.layout import counted
 
 
 def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Sequence[Play]) -> str | None:
@@ -46,7 +47,7 @@ def _fault(board: list[int], left: int, move: MarkedMove) -> str | None:
     start = "the bar" if move.start == OWN_BAR else str(move.start)
     if board[move.start] <= 0:
         if left:
-            return f"you have only {left} checker{'s' * (left > 1)} on {start}"
+            return f"you have only {counted(left, 'checker')} on {start}"
         return f"you have no checker on {start}"
     if move.end == OFF:
         outside = any(count > 0 for count in board[HOME + 1 :])

@@ -12,6 +12,7 @@ from motif.board.rules import RESIGNATIONS
 from motif.evaluators import Evaluator
 from motif.players.resignations import value_of_playing_on, value_of_resigning
 from motif.runtime.errors import PlayError, RecordError
+from motif.runtime.layout import counted
 from motif.session.advisor import Advisor
 from motif.session.event_game import Event, EventGame
 from motif.session.illegal import why_illegal
@@ -184,7 +185,7 @@ class Table:
 
     def _ask_answer(self) -> None:
         session = self._session
-        loses = f"{session.cube} point" + "s" * (session.cube > 1)
+        loses = counted(session.cube, "point")
         head = f"{self._name(session.to_decide)}: take at {2 * session.cube}, or pass and lose {loses}"
         meant = {word: kind for word, kind in _ANSWERS.items() if kind in session.answers}
         self._ask_cube(head, [_OFFERED[kind] for kind in session.answers], meant)
@@ -320,7 +321,7 @@ class Table:
                     return False
         points = RESIGNATIONS[loss] * session.cube
         other = session.seats[1 - session.on_roll]
-        if not self.prompter.agree(f"Give {other.name} {points} point{'s' * (points > 1)} and end the game?"):
+        if not self.prompter.agree(f"Give {other.name} {counted(points, 'point')} and end the game?"):
             return False
         if other.is_person:
             is_agreed = self.prompter.agree(f"{other.name}, do you accept?")

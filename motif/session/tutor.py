@@ -13,6 +13,7 @@ from motif.board.moves import Play
 from motif.doubling import CubeDecision
 from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Record
+from motif.runtime.layout import counted
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame
 from motif.session.prompter import Prompter
@@ -62,7 +63,7 @@ class Report:
     def in_words(self, tutor: str) -> str:
         """Return a sentence on the errors."""
         parts = [
-            f"{errors.decisions} {what}{'s' * (errors.decisions != 1)} ({errors.total:.3f} lost)"
+            f"{counted(errors.decisions, what)} ({errors.total:.3f} lost)"
             for what, errors in (("play", self.chequer), ("cube decision", self.cube))
             if errors.decisions
         ]

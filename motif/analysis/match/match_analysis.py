@@ -41,7 +41,7 @@ from motif.players.ranking import CubeContext
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError
 from motif.runtime.frames import Tabular
-from motif.runtime.layout import html_lines, html_table, text_table
+from motif.runtime.layout import counted, html_lines, html_table, text_table
 
 WORST = 10
 
@@ -286,7 +286,7 @@ class MatchAnalysis(Tabular):
     def opening(self) -> str:
         """A sentence on the games, the score and the analyst."""
         first, second = self.score
-        games = f"{self.games} game{'s' * (self.games != 1)}"
+        games = counted(self.games, "game")
         unfinished = self.games - self.finished
         if unfinished:
             games += f", {unfinished} unfinished"

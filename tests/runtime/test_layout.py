@@ -1,0 +1,25 @@
+"""Counts and lists in words."""
+
+import pytest
+
+from motif.runtime.layout import counted, listed
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(0, "0 games"), (1, "1 game"), (2, "2 games"), (1000, "1,000 games")]
+)
+def test_a_count_with_its_noun(count, words):
+    assert counted(count, "game") == words
+
+
+def test_a_plural_of_its_own():
+    assert counted(1, "match", "matches") == "1 match"
+    assert counted(3, "match", "matches") == "3 matches"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")]
+)
+def test_a_list_in_a_sentence(words, text):
+    assert listed(words, "or") == text
+    assert listed(words) == text.replace(" or ", " and ")

@@ -46,9 +46,7 @@ def test_positions_of_one_class(class_name):
 
 def test_a_class_that_hardly_occurs_is_given_up(monkeypatch):
     monkeypatch.setattr(positions, "_GAMES_A_POSITION", 0)
-    few = (
-        r"64 games of 'pubeval' have only \d+ crashed positions, not 5000: give a dataset or a file"
-    )
+    few = r"64 games of 'pubeval' have only \d+ crashed positions, not 5000: give a dataset or a file"
     with pytest.raises(PlayerError, match=few):
         self_play_positions(load("pubeval"), 5000, "crashed", seed=1, jobs=1)
     with pytest.raises(PlayerError, match=r"have only \d+ positions, not 5000"):

@@ -140,12 +140,11 @@ def fit(
 ) -> None:
     """Fit weights to one dataset, or to several datasets pooled.
 
-    Further options: --start continues from existing weights, and --levels sets the level of each decision's
-    labels by another player (see docs/how-to/files.md); --prune-z is the limit of --prune, and --term-table
-    writes standard errors (docs/how-to/terms.md); --version and --parent record the origin of the weights.
-    --terms and --backgammons choose the pairs, --ranking weights errors between plays, --equity-ridge
-    penalises equity weights, --bearoff uses the tables, --tolerance stops early; these six may also be in a
-    --config file.
+    Further options, each with two dashes: start (weights to continue from), levels (the player that sets the
+    mean label of each decision), terms and backgammons (which pairs to fit), ranking (weight of errors
+    between plays), equity-ridge, bearoff (play with the tables), tolerance (early stop), prune-z (limit of
+    prune), term-table (standard errors), version and parent (origin of the weights).  See
+    docs/how-to/files.md in motif's source, and docs/how-to/terms.md in motif's source.
     """
     from motif.analysis.term_report import with_words
     from motif.evaluators.named import weights_called

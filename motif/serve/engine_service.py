@@ -49,8 +49,9 @@ _QUICK = 0.3
 """Longest request of the quick lane, in seconds of a core."""
 _LOADING = 1.0
 """Estimated seconds to load a player, whose kernels may have to be compiled; or to play out an ending."""
-_FILE = re.compile(r"((?:(?<![A-Za-z])[A-Za-z]:)?[^:,=]*[/\\])([^:,=]*)")
-"""A folder and a file name, in a player's name."""
+_PART_ENDS = re.compile(r"[,=]|(?<=[A-Za-z0-9]{2}):")
+"""The ends of the parts of a player's name; a colon after a single letter belongs to a drive of Windows."""
+_FOLDER_ENDS = re.compile(r"[/\\]")
 _BODIES = 2
 """Requests of the largest size that are decoded at the same time."""
 _ANSWERS = 80_000_000
@@ -288,8 +289,8 @@ class EngineService:
 
     def public(self, text: str) -> str:
         """Return `text` without the folders of the server's own player, which clients must not see."""
-        for folder, file in _FILE.findall(without_plies(self.settings.player or "")):
-            text = text.replace(folder + file, file)
+        for part in _PART_ENDS.split(without_plies(self.settings.player or "")):
+            text = text.replace(part, _FOLDER_ENDS.split(part)[-1])
         return text
 
     def _checked(self, player: str | None) -> str | None:

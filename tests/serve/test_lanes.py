@@ -124,7 +124,7 @@ def test_a_request_has_a_budget():
         answer = asking.post(
             "/api/v1/batches/hint", json={**LONG_BATCH, "deep": False, "player": "pubeval@2"}
         )
-        message = "a request may take 1 s of computing time, but 1400 positions at this depth would take"
+        message = "a request may take 1 s of computing time, but 1,400 positions at this depth would take"
         assert (answer.status_code, answer.json()["message"].startswith(message)) == (400, True)
         hint = asking.post("/api/v1/hint", json={"id": OPENING, "dice": "31", "player": "pubeval@2"})
         assert hint.status_code == 200

@@ -284,11 +284,7 @@ def _play_lines(number: int, play: WorstPlay, unit: CostUnit, width: int) -> Ite
 
 def _reasons(why: Why) -> list[str]:
     """Return the sentences of `why`, marked + if they favour the better play and - if the actual play."""
-    return [
-        f"{'+' if reason.play == 'better' else '-'} {reason.sentence}"
-        for reason in why.reasons
-        if reason.sentence in why.sentences
-    ]
+    return [f"{'+' if one.play == 'better' else '-'} {one.sentence}" for one in why.shown_reasons]
 
 
 def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], unit: CostUnit) -> Iterator[str]:

@@ -87,22 +87,20 @@ def check_unused(
 
 def check_seed(seed: object) -> None:
     """Raise `SettingError` unless `seed` is an integer from 0 to `SEED_LIMIT` - 1."""
-    if not isinstance(seed, Integral):
-        raise SettingError(f"seed must be a whole number, not {shown(seed)}", "seed")
-    if int(seed) < 0:
-        raise SettingError(f"seed must be at least 0, not {shown(seed)}", "seed")
-    if int(seed) >= SEED_LIMIT:
-        raise SettingError(f"seed must be below 2**63, not {shown(seed)}", "seed")
+    check_count("seed", seed, 0, SEED_LIMIT)
 
 
-def check_count(name: str, value: int, low: int) -> None:
-    """Raise `SettingError` unless the `value` of the setting `name` is `low` to `COUNT_LIMIT` - 1."""
+def check_count(name: str, value: object, low: int, limit: int = COUNT_LIMIT) -> None:
+    """Raise `SettingError` unless the `value` of the setting `name` is `low` to `limit` - 1.
+
+    The limit is a power of two.
+    """
     if not isinstance(value, Integral):
         raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
-    if value < low:
+    if int(value) < low:
         raise SettingError(f"{name} must be at least {low}, not {shown(value)}", name)
-    if value >= COUNT_LIMIT:
-        raise SettingError(f"{name} must be below 2**31, not {shown(value)}", name)
+    if int(value) >= limit:
+        raise SettingError(f"{name} must be below 2**{limit.bit_length() - 1}, not {shown(value)}", name)
 
 
 def check_error_rate(error_rate: float) -> None:

@@ -289,7 +289,7 @@ class EngineService:
 
     def public(self, text: str) -> str:
         """Return `text` without the folders of the server's own player, which clients must not see."""
-        for part in _PART_ENDS.split(without_plies(self.settings.player or "")):
+        for part in map(without_plies, _PART_ENDS.split(self.settings.player or "")):
             text = text.replace(part, _FOLDER_ENDS.split(part)[-1])
         return text
 
@@ -303,7 +303,7 @@ class EngineService:
         known = entry is not None and entry.is_one and entry.kind in _KINDS
         if not known or not _PLIES.fullmatch(name[len(base) :]):
             names = ", ".join(entry["name"] for entry in self.players())
-            raise PlayerError(f"unknown player {player[:60]!r}: it must be {names}, also with @1 or @2")
+            raise PlayerError(f"unknown player {player[:60]!r}: it must be {names}, also with @1 to @3")
         return name
 
 

@@ -85,7 +85,7 @@ _KINDS = (Kind.STATIC, Kind.NET, Kind.CHOOSER)
 
 
 def opponents() -> list[Record]:
-    """Return the available opponents for JSON: name, description, and whether @1 and @2 work."""
+    """Return the available opponents for JSON: name, description, and whether it can look ahead."""
     entries = [entry for entry in known_players() if entry.is_one and entry.home and entry.kind in _KINDS]
     return [{"name": one.name, "who": one.description, "looks_ahead": one.looks_ahead} for one in entries]
 
@@ -97,7 +97,7 @@ def check_opponent(name: str) -> None:
     if base not in known or (base != own_name(name) and not known[base]):
         raise PlayerError(
             f"unknown opponent {name[:60]!r}: it must be one of {', '.join(known)}; most of them can look "
-            "ahead, with @1 or @2"
+            "ahead, with @1 to @3"
         )
 
 

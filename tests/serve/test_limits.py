@@ -240,6 +240,9 @@ def test_clients_do_not_see_the_paths_of_parts(tmp_path):
     folder.mkdir()
     own = folder / "own.py"
     own.write_text("class Broken:\n    def evaluate_many(self, boards):\n        raise ValueError\n")
+    service = EngineService(ServeSettings(player=f"composite:race=simple,contact={own}@1"))
+    assert service.public(f"{own}: evaluate_many failed") == "own.py: evaluate_many failed"
+    service.close()
     service = EngineService(ServeSettings(player=f"composite:race=simple,contact={own}"))
     name, evaluator = service.evaluator(None)
     assert name == "composite:race=simple,contact=own.py"

@@ -51,9 +51,14 @@ class Why:
     """Why one play is better than another, in words; empty if the evaluator has no terms."""
 
     summary: str = ""
-    sentences: tuple[str, ...] = ()
+    shown_reasons: tuple[Reason, ...] = ()
+    """See `motif.analysis.explain.Explanation`."""
     reasons: tuple[Reason, ...] = ()
-    """All reasons; see `motif.analysis.explain.Explanation`."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The `shown_reasons` without the amounts."""
+        return tuple(reason.sentence for reason in self.shown_reasons)
 
 
 @dataclass(frozen=True)
@@ -177,7 +182,7 @@ def _why(evaluator: Evaluator, roll: PlayedRoll, choice: ComparedPair, context: 
         explanation = explain_play(evaluator, roll.position, roll.roll, context=context, choice=choice)
     except PlayerError:
         return Why()
-    return Why(explanation.summary, explanation.sentences, explanation.reasons)
+    return Why(explanation.summary, explanation.shown_reasons, explanation.reasons)
 
 
 @dataclass(frozen=True, repr=False)

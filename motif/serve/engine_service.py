@@ -303,7 +303,7 @@ class EngineService:
         known = entry is not None and entry.is_one and entry.kind in _KINDS
         if not known or not _PLIES.fullmatch(name[len(base) :]):
             names = ", ".join(entry["name"] for entry in self.players())
-            raise PlayerError(f"unknown player {player[:60]!r}: it must be {names}, also with @1 to @3")
+            raise PlayerError(f"unknown player {player[:60]!r}: it must be {names}, also with @1 or @2")
         return name
 
 

@@ -32,7 +32,7 @@ Id = Annotated[
 ]
 Player = Annotated[
     str | None,
-    Field(max_length=100, description="Player who evaluates: a name of /api/v1/players, also with @1 to @3."),
+    Field(max_length=100, description="Player who evaluates: a name of /api/v1/players, also with @1 or @2."),
 ]
 Language = Annotated[
     str, Field(max_length=20, description=f"Language of the words: {', '.join(languages())}.")

@@ -54,6 +54,7 @@ class SampleKeywords(TrialKeywords, total=False):
     games: int
     decide: Literal["evaluator", "rollout"]
     candidates: int
+    replies: bool
     rate: float
     crashed_rate: float | None
     race_rate: float | None

@@ -259,7 +259,7 @@ def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.generic]:
 _LONGEST_SAID = 100
 ROLLOUTS = "rollout"
 """Value of the setting `label` for labels from rollouts."""
-_UNSAID = {"label": ROLLOUTS}
+_UNSAID = {"label": ROLLOUTS, "replies": False}
 """Settings that older datasets do not contain, with the values that they had."""
 
 

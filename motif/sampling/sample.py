@@ -66,6 +66,9 @@ class SamplePlan:
     candidates: int = setting(
         0, "Maximum number of plays recorded per decision, including the chosen one; 0 for all."
     )
+    replies: bool = setting(
+        False, "Record the position after a roll and the best reply to each of these plays instead."
+    )
     rate: float = setting(1.0, "Share of decisions to record.")
     crashed_rate: float | None = setting(
         None, "Share of decisions in crashed positions, which are rare; by default `rate`."
@@ -100,6 +103,8 @@ class SamplePlan:
         if self.decide not in ("evaluator", "rollout"):
             message = f"decide must be evaluator or rollout, not {shown(self.decide)}"
             raise SettingError(message, "decide")
+        if self.replies and self.decide == "rollout":
+            raise SettingError("replies: not allowed with decisions by rollouts", "replies", "decide")
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,7 @@ class SampleSettings(SamplePlan):
         return SamplingRules(
             self.seed,
             self.candidates,
+            self.replies,
             self.decide == "rollout",
             self.noise,
             self.rates(),
@@ -181,6 +187,8 @@ class SampleSettings(SamplePlan):
             return settings
         if self.candidates not in (0, 1):
             raise SettingError("candidates: the label outcome allows only actual plays", "candidates")
+        if self.replies:
+            raise SettingError("replies: the label outcome allows only actual plays", "replies")
         # `check` allows only labels for self-play.
         replace(self, games=games, label=ROLLOUTS).check()
         return replace(self, games=games, candidates=1)
@@ -266,6 +274,8 @@ def sample(
     evaluator = filtered(chosen) if isinstance(chosen, StaticEvaluator) else chosen
     if settings.decide == "rollout" and not isinstance(evaluator, StaticEvaluator):
         raise SettingError(f"decide: {chosen.name} cannot choose plays by rollouts", "decide")
+    if settings.replies and not isinstance(evaluator, StaticEvaluator):
+        raise SettingError(f"replies: {chosen.name} cannot choose them; a weight file can", "replies")
     if labeller is None and not (settings.is_rolled_out or settings.is_by_outcome):
         labeller = load(settings.label).require_evaluator()
     starts = range(0, settings.games, games_a_part(settings))

@@ -39,6 +39,8 @@ class SamplingRules(NamedTuple):
     seed: int
     candidates: int
     """Maximum number of plays recorded per decision, including the actual one; 0 for all."""
+    replies: bool
+    """Whether the position after the best reply to each of these plays is recorded instead."""
     by_rollout: bool
     """Whether plays are chosen by rollouts of every legal play instead of the model."""
     noise: float
@@ -178,6 +180,27 @@ def _record(record, rows, tried, order, wanted, played):
 
 
 @inline_kernel
+def _record_replies(model, record, rows, order, wanted, played, memory):
+    """Add the positions after one roll and the best reply to each of the plays; return the number of rows.
+
+    They differ by the checkers of the player on roll, which one ply of lookahead compares; the plays of a
+    decision differ by those of the other player.
+    """
+    space, stream, tried = memory.space, memory.stream, memory.tried
+    high, low = next_roll(stream)
+    for k in range(wanted):
+        play = order[k]
+        after = words_of(tried.boards[play])
+        if finished_points(after) == 0:
+            reply, _ = choose(model, after, tried.boards[play], high, low, space, stream)
+            words = space.plays.words[reply]
+            if finished_points(words) == 0:
+                _put(record, rows, words, tried.items[play], tried.plies[play] + 1, play == played)
+                rows += 1
+    return rows
+
+
+@inline_kernel
 def record_decision(model, words, current, play, count, rules, memory, record, rows):
     """Record a decision at the rate of its position class; return the number of rows.
 
@@ -191,6 +214,8 @@ def record_decision(model, words, current, play, count, rules, memory, record, r
         _pick_candidates(count, play, wanted, memory.scores, memory.order, memory.stream)
         if rows + wanted > MAX_ROWS:
             return -1
+        if rules.replies:
+            return _record_replies(model, record, rows, memory.order, wanted, play, memory)
         rows = _record(record, rows, memory.tried, memory.order, wanted, play)
     return rows
 

@@ -238,6 +238,52 @@ def test_candidates_are_the_chosen_play_the_best_ones_and_some_others(tmp_path, 
     assert (others > 0) == (wanted - 1 - wanted // 2 > 0)
 
 
+def test_replies_are_the_best_plays_of_one_roll_after_each_candidate(tmp_path):
+    # Until the first recorded decision, both samples play the same games.
+    plain = replace(GAMES, games=120, candidates=4, rate=0.1, seed=4)
+    before = rows_by_decision(plays := read_dataset(made(tmp_path / "plays", plain)))
+    after = rows_by_decision(
+        replies := read_dataset(made(tmp_path / "replies", replace(plain, replies=True)))
+    )
+    player, checked, games_seen = load("pubeval"), 0, set()
+    for decision in sorted(before):
+        game = decision // DECISIONS_A_GAME
+        if game in games_seen or decision % DECISIONS_A_GAME == 0:
+            continue
+        games_seen.add(game)
+        candidates = [position(plays, row) for row in before[decision]]
+        found = [position(replies, row) for row in after[decision]]
+        if len(found) == len(candidates) > 1:
+            assert any(
+                found == [player.choose(candidate, roll).position for candidate in candidates]
+                for roll in ALL_ROLLS
+            )
+            assert (replies.ply[after[decision]] == plays.ply[before[decision]] + 1).all()
+            assert (replies.chosen[after[decision]] == plays.chosen[before[decision]]).all()
+            checked += 1
+    assert checked > 60
+    assert not any(outcome(position(replies, row)) for row in range(len(replies)))
+
+
+def test_replies_are_labelled_like_other_positions(tmp_path):
+    settings = replace(QUICK, replies=True)
+    samples, model = read_dataset(made(tmp_path / "samples", settings)), load_static(QUICK.player).model
+    for row in range(0, len(samples), max(1, len(samples) // 20)):
+        item = int(samples.decision[row])
+        results = single_trials(
+            samples.boards[row], item, QUICK.trials, model, seed=QUICK.seed, cut=QUICK.cut
+        )
+        assert samples.equity[row] == pytest.approx(results[:, 5].mean(), abs=1e-6)
+    lookahead = replace(settings, label="pubeval@1")
+    labelled = read_dataset(made(tmp_path / "lookahead", lookahead))
+    assert labelled.boards.tobytes() == samples.boards.tobytes()
+
+
+def test_only_static_compiled_players_choose_replies(tmp_path):
+    with pytest.raises(SettingError, match=r"^replies: wildbg cannot choose them; a weight file can$"):
+        sample(replace(QUICK, player="wildbg", replies=True), tmp_path / "samples")
+
+
 def test_the_rate_is_the_share_of_decisions(tmp_path, games):
     # With one candidate per decision, the games are the same.
     some = read_dataset(made(tmp_path / "some", replace(GAMES, rate=0.3)))
@@ -328,6 +374,7 @@ BAD: list[tuple[dict, str]] = [
     ({"noise": -0.1}, "noise must be at least 0 and below 1, not -0.1"),
     ({"stratified": True}, "stratified: trials must be a multiple of 36, not 3"),
     ({"decide": "coin"}, "decide must be evaluator or rollout, not 'coin'"),
+    ({"decide": "rollout", "replies": True}, "replies: not allowed with decisions by rollouts"),
 ]
 
 

@@ -190,6 +190,7 @@ CHANGED = {
     "games": 8,
     "trials": 4,
     "candidates": 2,
+    "replies": True,
     "rate": 0.4,
     "crashed_rate": 0.5,
     "race_rate": 0.5,

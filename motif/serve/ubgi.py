@@ -62,23 +62,36 @@ class Session:
     length: int = 0
     jacoby: bool = False
     crawford: bool = False
-    """Whether this game, if one player is at match point, is the Crawford game."""
+    """Whether the Crawford rule is on: the game at the first score with one player at match point."""
     score: tuple[int, int] = (0, 0)
+    was_crawford: bool = False
+    """Whether the Crawford game was at an earlier score."""
     cube: int = 1
     owner: int | None = None
 
     def state(self, turn: int) -> MatchState:
         """Return the match state, seen by player `turn`, on roll; raises `PositionError` without one."""
-        at_match_point = [score == self.length - 1 for score in self.score]
         return MatchState(
             length=self.length,
             own_score=self.score[turn],
             opponent_score=self.score[1 - turn],
             cube=self.cube,
             cube_owner=owner_seen_by(self.owner, turn),
-            crawford=self.crawford and bool(self.length) and sum(at_match_point) == 1,
+            crawford=self.crawford and self._is_at_match_point and not self.was_crawford,
             jacoby=self.jacoby and not self.length,
         )
+
+    def at_score(self, score: tuple[int, int]) -> "Session":
+        """Return the session at a `score`; the score after that of the Crawford game ends it."""
+        if score == self.score:
+            return self
+        there = replace(self, score=score)
+        return replace(there, was_crawford=there._is_at_match_point and self._is_at_match_point)
+
+    @property
+    def _is_at_match_point(self) -> bool:
+        """Whether exactly one player is at match point."""
+        return bool(self.length) and [self.length - score for score in self.score].count(1) == 1
 
 
 @dataclass(frozen=True)
@@ -86,15 +99,16 @@ class Task:
     """The requested decision."""
 
     position: Position | None = None
+    sent: tuple[int, int] | None = None
+    """The last dice that the command ``dice`` gave."""
     dice: tuple[int, int] | None = None
+    """`sent`, or those of an ID that came later."""
     state: MatchState | None = None
     """Match state of the ID, if it has one."""
     session: Session | None = None
     """None until a command of version 0.1 sets one."""
     turn: int = 0
     """The session's player on roll; positions are always seen by the player on roll."""
-    was_crawford: bool = False
-    """Whether a decision was requested in the Crawford game."""
 
     @property
     def known_state(self) -> MatchState | None:
@@ -171,24 +185,23 @@ class UbgiEngine:
     def _new_game(self, words: list[str]) -> Sequence[str]:
         session = self._task.session
         # A match goes on; the task does not.
-        if session is not None:
-            crawford = session.crawford and not self._task.was_crawford
-            session = replace(session, cube=1, owner=None, crawford=crawford)
-        self._task = Task(session=session)
+        self._task = Task(session=session and replace(session, cube=1, owner=None))
         return ()
 
     def _set_position(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
             raise RefusalError(BAD_VALUE, "expected position gnubgid ID, or position xgid XGID")
         position, state = parse_position(words[1])
-        dice = None if state is None else state.dice
+        # The order of `position` and `dice` is free.
+        dice = (state and state.dice) or self._task.sent
         self._task = replace(self._task, position=position, state=state, dice=dice)
         return ()
 
     def _set_dice(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "dice are two numbers from 1 to 6")
-        self._task = replace(self._task, dice=parse_roll(*words))
+        roll = parse_roll(*words)
+        self._task = replace(self._task, sent=roll, dice=roll)
         return ()
 
     def _go(self, words: list[str]) -> Sequence[str]:
@@ -197,8 +210,6 @@ class UbgiEngine:
         if task.position is None:
             raise RefusalError(BAD_STATE, "no position")
         state = task.known_state
-        if state is not None and state.crawford:
-            self._task = replace(task, was_crawford=True)
         if role == "cube":
             return (f"bestcube {self._cube_action(task.position)}",)
         if task.dice is None:
@@ -291,7 +302,9 @@ class UbgiEngine:
     def _set_score(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "expected setscore P0 P1")
-        self._change_session(score=(_number(words[0]), _number(words[1])))
+        score = _number(words[0]), _number(words[1])
+        session = self._task.session or Session()
+        self._task = replace(self._task, session=session.at_score(score))
         return ()
 
     def _set_cube(self, words: list[str]) -> Sequence[str]:

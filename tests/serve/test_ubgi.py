@@ -189,9 +189,34 @@ def test_the_cube_is_back_after_the_crawford_game(engine):
     assert said(engine, "newgame", "setscore 2 1", *trailing) == ["bestcube double"]
 
 
-def test_a_position_needs_dice_of_its_own(engine):
-    said(engine, f"position gnubgid {START}", "dice 3 1")
-    assert said(engine, f"position gnubgid {ON_BAR}", "go role chequer") == ["error bad_state no dice"]
+@pytest.mark.parametrize("go", [[], [f"position gnubgid {START}", "dice 3 1", "go cube", "go"]])
+def test_the_crawford_game_ends_by_the_score_whatever_was_asked_in_it(engine, go):
+    trailing = ["setturn p1", f"position gnubgid {CASH.gnubg_id}", "go cube"]
+    said(engine, "newsession type match length 3 crawford on", "setscore 2 0", *go, "newgame", *go)
+    assert said(engine, *trailing) == ["bestcube nodouble"]
+    said(engine, "newgame", "setscore 2 0")
+    assert said(engine, *trailing) == ["bestcube nodouble"]
+    said(engine, "setscore 2 1", "newgame")
+    assert said(engine, *trailing) == ["bestcube double"]
+    said(engine, "newgame", "setscore 0 0", "newgame", "setscore 2 1")
+    assert said(engine, *trailing) == ["bestcube nodouble"]
+
+
+def test_dice_and_position_come_in_any_order(engine):
+    said(engine, "dice 3 1", f"position gnubgid {START}")
+    assert said(engine, "go role chequer") == ["bestmove 8/5 6/5"]
+    said(engine, f"position gnubgid {BEARING_OFF}", f"position gnubgid {START}")
+    assert said(engine, "go") == ["bestmove 8/5 6/5"]
+    said(engine, "newgame", f"position gnubgid {START}")
+    assert said(engine, "go") == ["error bad_state no dice"]
+
+
+def test_dice_of_an_id_are_for_its_position_alone(engine):
+    rolled = f"position xgid {xgid(Position.start(), MatchState(dice=(6, 1)))}"
+    assert said(engine, rolled, "go") == said(engine, "dice 3 1", rolled, "go") == ["bestmove 13/7 8/7"]
+    assert said(engine, f"position gnubgid {START}", "go") == ["bestmove 8/5 6/5"]
+    said(engine, "newgame", rolled, f"position gnubgid {START}")
+    assert said(engine, "go") == ["error bad_state no dice"]
 
 
 def test_a_double_in_an_id_is_answered(engine):

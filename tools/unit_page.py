@@ -2,16 +2,17 @@
 
 ``python -m tools.unit_page docs/explanation/hidden-layer.md [WEIGHTS]`` takes the three hidden units of
 contact positions that move the equity of WEIGHTS (by default the newest version) most over 5,000 positions of
-its own games.
+its own games.  No board is shown twice: a unit has the most extreme boards that those before it do not have.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from motif.analysis.evaluator_analysis import self_play_positions
 from motif.analysis.unit_report import (
     Extremes,
+    UnitBoard,
     UnitSummary,
     board_blocks,
     extremes,
@@ -39,12 +40,22 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
     told = unit_summaries(weights, CLASS, "win", boards)
     yield (
         f"The {min(_UNITS, len(told))} of the {len(told)} hidden units of {weights.name} for {CLASS} "
-        f"positions that move its equity most, over {positions:,} positions of its games."
+        f"positions that move its equity most, over {positions:,} positions of its games. Each unit has the "
+        "most extreme board that no unit above it has."
     )
+    shown: set[bytes] = set()
     for unit in told[:_UNITS]:
         yield ""
-        found = extremes(weights, CLASS, unit.name, boards, _BOARDS)
-        yield from list(unit_markdown(unit, found))[:-1]
+        found = extremes(weights, CLASS, unit.name, boards, _BOARDS + len(shown))
+        new = Extremes(_new(found.largest, shown), _new(found.smallest, shown))
+        yield from list(unit_markdown(unit, new))[:-1]
+
+
+def _new(boards: Sequence[UnitBoard], shown: set[bytes]) -> tuple[UnitBoard, ...]:
+    """Return the first boards that are not `shown` yet, and add them to these."""
+    new = [one for one in boards if one.board.tobytes() not in shown][:_BOARDS]
+    shown |= {one.board.tobytes() for one in new}
+    return tuple(new)
 
 
 def unit_markdown(unit: UnitSummary, found: Extremes, level: int = 3) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Hidden units over positions: compared with written-out sums, and where they are largest."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS
 from motif.evaluators.hidden_layer import squash_units
+from motif.evaluators.static import from_weights
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, SettingError
@@ -19,7 +21,7 @@ from tests.evaluators.made_weights import made_weights
 from tests.evaluators.written_out import head_equity, raw_sum
 from tests.games import some_boards
 from tools.marked_page import region
-from tools.unit_page import REGION, main, unit_markdown
+from tools.unit_page import REGION, lines, main, unit_markdown
 
 MADE = made_weights("motif", pairs=30, hidden={"contact": 20, "crashed": 5}, seed=5)
 LAYER = MADE.hidden_layers["contact"]
@@ -155,6 +157,19 @@ def test_what_a_unit_adds_is_the_equity_less_that_with_the_unit_at_its_mean(boar
     for one in (*found.largest, *found.smallest):
         at = [head_equity(each, Position(one.board)) for each in (MADE, without)]
         assert one.adds == pytest.approx(at[0] - at[1], abs=1e-5)
+
+
+def test_the_page_shows_no_board_twice():
+    """Units with the same inputs have the same most extreme boards."""
+    same = replace(
+        LAYER,
+        bias=np.full_like(LAYER.bias, LAYER.bias[1]),
+        inputs=np.broadcast_to(LAYER.inputs[1], LAYER.inputs.shape).copy(),
+        points=np.broadcast_to(LAYER.points[1], LAYER.points.shape).copy(),
+    )
+    weights = replace(MADE, hidden_layers={"contact": same})
+    ids = re.findall(r"Position ID: (\S+)", "\n".join(lines(from_weights(weights), 100)))
+    assert len(ids) == len(set(ids)) == 6
 
 
 def test_the_page_says_where_there_are_none(tmp_path, capsys):

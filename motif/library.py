@@ -36,7 +36,7 @@ from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.library_options import MatchKeywords, lists_fields
 from motif.players.player import PlayerLike, evaluator_of
-from motif.players.ranking import ALL, Ranking, rank_plays
+from motif.players.ranking import ALL_PLAYS, Ranking, rank_plays
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, shown
 from motif.runtime.frames import frame
@@ -94,9 +94,9 @@ def rank(
     8/5 6/5
     """
     place, state = position_and_match(position)
-    dice, evaluator = dice_of(roll, state), _judging(player)
+    dice, evaluator = given_roll(roll, state), _judging(player)
     context, _ = for_match(evaluator, match_options(match), state)
-    return rank_plays(place, dice, evaluator, context, chances_for=ALL)
+    return rank_plays(place, dice, evaluator, context, chances_for=ALL_PLAYS)
 
 
 def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value) -> Play:
@@ -135,7 +135,7 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
     8/5 6/5
     """
     place, state = position_and_match(position)
-    plays = plays_of(place, dice_of(roll, state))
+    plays = plays_of(place, given_roll(roll, state))
     boards = np.array([play.position.board for play in plays])
     equities_after = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
     goes_on = equities_after == 0
@@ -271,7 +271,7 @@ def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int |
     16
     """
     place, state = position_and_match(position)
-    return plays_of(place, dice_of(roll, state) if die is None else checked_roll(roll, die))
+    return plays_of(place, given_roll(roll, state) if die is None else checked_roll(roll, die))
 
 
 @lists_fields(MatchOptions)
@@ -401,7 +401,7 @@ def explain(
     '8/5 6/5'
     """
     place, state = position_and_match(position)
-    dice, evaluator = dice_of(roll, state), _judging(player)
+    dice, evaluator = given_roll(roll, state), _judging(player)
     legal = plays_of(place, dice)
     plays = [None if play is None else legal_play(play, legal, dice) for play in (better, versus)]
     context, _ = for_match(evaluator, match_options(match), state)
@@ -532,7 +532,7 @@ def position_and_match(position: PositionLike) -> tuple[Position, MatchState | N
     return place, place.match
 
 
-def dice_of(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
+def given_roll(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:
     """Return a roll, by default that of the match state; raises `PlayError` if there is none."""
     if roll is not None:
         return as_roll(roll)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from motif.analysis.term_report import with_words
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
 from motif.evaluators import Evaluator, StaticEvaluator
-from motif.evaluators.named import LATEST, WRITTEN_SUFFIXES
+from motif.evaluators.named import LATEST, WRITTEN_WEIGHT_SUFFIXES
 from motif.evaluators.static import from_weights, weights_of
 from motif.learning.bootstrap_run import load_config, load_preset, run_bootstrap, with_seed
 from motif.learning.fit import FittedWeights, fit_dataset
@@ -26,7 +26,7 @@ from motif.players.player import Player, PlayerLike, as_player, evaluator_of
 from motif.runtime.errors import DatasetError, MotifError, SettingError, shown
 from motif.runtime.files import check_target
 from motif.runtime.frames import Row
-from motif.runtime.settings import changed, settings_of
+from motif.runtime.settings import changed, settings_with
 from motif.sampling.game_results import read_results
 from motif.sampling.recorded_games import read_games
 from motif.sampling.sample import SampleResult, SampleSettings
@@ -183,7 +183,7 @@ class Fit(FittedWeights):
         SettingError, FileError
             For a name that is not that of a weight file, or a file that cannot be written.
         """
-        check_target(Path(path), *WRITTEN_SUFFIXES)
+        check_target(Path(path), *WRITTEN_WEIGHT_SUFFIXES)
         with_words(self.weights).save(Path(path))
         return Path(path)
 
@@ -277,9 +277,9 @@ def fit(
     >>> weights = motif.fit("runs/try", parameters="motif").weights  # doctest: +SKIP
     """
     if out is not None:
-        check_target(Path(out), *WRITTEN_SUFFIXES)
+        check_target(Path(out), *WRITTEN_WEIGHT_SUFFIXES)
     with _folders(data) as folders:
-        chosen = settings_of(FitSettings, settings, changes)
+        chosen = settings_with(FitSettings, settings, changes)
         chosen.check()
         chosen.check_effects()
         if out is not None:

@@ -10,14 +10,14 @@ from motif.board.position import PositionLike, Positions
 from motif.doubling.cube_states import cube_maker
 from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.evaluators.named import LATEST
-from motif.library import dice_of, legal_play, match_options, position_and_match
+from motif.library import given_roll, legal_play, match_options, position_and_match
 from motif.library_options import ComparedKeywords, MatchKeywords, RolloutKeywords, lists_fields
 from motif.players.player import PlayerLike, evaluator_of
 from motif.rollouts import Comparison, RolloutResult, RolloutSettings
 from motif.rollouts import compare_plays as compared
 from motif.rollouts.comparison import CANDIDATES
 from motif.rollouts.trials import rollout as roll_out
-from motif.runtime.settings import settings_of
+from motif.runtime.settings import settings_with
 
 
 @lists_fields(RolloutSettings)
@@ -62,7 +62,7 @@ def rollout(
     >>> motif.rollout("4HPwATDgc/ABMA", "pubeval", trials=36, cut=4, jobs=1).trials
     array([36])
     """
-    rules = settings_of(RolloutSettings, settings, changes)
+    rules = settings_with(RolloutSettings, settings, changes)
     return roll_out(positions, evaluator_of(player), rules, jobs=jobs)
 
 
@@ -121,7 +121,7 @@ def compare_plays(
     """
     match, changes = _parted(keywords)
     place, state = position_and_match(position)
-    dice, evaluator = dice_of(roll, state), evaluator_of(player)
+    dice, evaluator = given_roll(roll, state), evaluator_of(player)
     legal = plays_of(place, dice)
     several = [plays] if isinstance(plays, str | Play) else plays
     named = [legal_play(play, legal, dice) for play in several]
@@ -131,7 +131,7 @@ def compare_plays(
         place,
         dice,
         evaluator,
-        settings_of(RolloutSettings, settings, changes),
+        settings_with(RolloutSettings, settings, changes),
         plays=named or None,
         candidates=candidates,
         cube_model=context.cube_model,
@@ -171,7 +171,7 @@ def rollout_cube(
     """
     match, changes = _parted(keywords)
     place, state = position_and_match(position)
-    rules = settings_of(RolloutSettings, settings, changes)
+    rules = settings_with(RolloutSettings, settings, changes)
     return roll_out_cube(place, match_options(match).state_of(state), evaluator_of(player), rules, jobs=jobs)
 
 

@@ -1,5 +1,6 @@
 """Rules of the source that a parser can check: imports between modules, and names."""
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -185,6 +186,57 @@ def test_module_names_are_unique():
         places[path.name].append(str(path))
     del places["__init__.py"]
     assert not [same for same in places.values() if len(same) > 1]
+
+
+SAME_NAME = {
+    "Board": "an array, and the name of a board in the schema of bgweb-api",
+    "MAX_PLIES": "of lookahead, and of a game",
+    "METHOD": "each method of fitting states its name",
+    "OUTCOME": "a label of samples, and a column of results",
+    "TOLERANCE": "of a fit, and of a recalibration",
+    "evaluator_of": "one calls the other, which is slow to import",
+    "router": "each part of the server has its routes",
+    "warm_up": "what a second process compiles, by module",
+}
+"""Public names that several modules may define, with the reason."""
+NAMED_BY_USERS = re.compile(r"motif/(?:library\w*|parameters/\w+_set)\.py")
+"""Files of functions that users import, which call another of that name, and of a set's own parameters."""
+
+
+def public_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield the public names that a module defines, and the type for which a name of a type stands.
+
+    Commands and routes are left out: they have the names that users type.
+    """
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            decorators = {ast.unparse(one).partition("(")[0] for one in node.decorator_list}
+            if not any(one == "command" or one.startswith("router.") for one in decorators):
+                yield node.name, ""
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            value = "" if node.value is None else ast.unparse(node.value)
+            for name in (
+                one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)
+            ):
+                yield name, value if value.startswith("npt.NDArray[") else ""
+
+
+def test_public_names_are_unique():
+    """A name of an array type may be repeated, but stands for the same type everywhere."""
+    places: dict[str, dict[str, str]] = defaultdict(dict)
+    for path, text in SOURCES.items():
+        if not NAMED_BY_USERS.fullmatch(path.as_posix()):
+            for name, kind in public_names(ast.parse(text)):
+                places[name][str(path)] = kind
+    same = {
+        name: list(files)
+        for name, files in places.items()
+        if len(files) > 1
+        and not name.startswith("_")
+        and (len(set(files.values())) > 1 or "" in files.values())
+    }
+    assert same.keys() == SAME_NAME.keys(), same
 
 
 def test_the_compiled_core_is_kernels_and_constants():

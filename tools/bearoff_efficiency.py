@@ -19,7 +19,7 @@ from motif.compiler.jit import kernel
 from motif.doubling.equities import cubeful_equities
 from motif.evaluators.bearoff import bearoff_tables
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, chance_before, number_of
-from motif.evaluators.bearoff.tables import equities
+from motif.evaluators.bearoff.tables import cubeless_equities
 from motif.evaluators.bearoff.two_sided_cubes import (
     MONEY_STATES,
     OPPONENTS,
@@ -97,7 +97,7 @@ def _wins(rows, values, own, opponent, wins):
 
 def fitted_pairs() -> Pairs:
     """Return all pairs of at most six checkers per side."""
-    wins = (equities(bearoff_tables())[1:, 1:] + 1) / 2
+    wins = (cubeless_equities(bearoff_tables())[1:, 1:] + 1) / 2
     return Pairs(wins.reshape(-1), money_cubes()[1:, 1:].reshape(-1, MONEY_STATES)).open()
 
 

@@ -21,7 +21,7 @@ from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.doubling.cube_states import cube_maker, cube_model_for
-from motif.doubling.efficiency_fit import self_play
+from motif.doubling.efficiency_fit import boards_of_self_play
 from motif.doubling.equities import DEFAULT_EFFICIENCY, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static
 from motif.evaluators.named import default_player
@@ -70,7 +70,7 @@ def near_doubles(evaluator: Evaluator, count: int, kind: str) -> Board:
     """Return boards (count, 26) of a class, evenly spread over cubeless equities, from different games."""
     games = _GAMES_A_POSITION * count
     parts = []
-    for numbers, boards in self_play(evaluator, games, _SEED, _SELF_PLAY_TRIAL):
+    for numbers, boards in boards_of_self_play(evaluator, games, _SEED, _SELF_PLAY_TRIAL):
         rows = efficiency_classes(boards) == CLASS_NAMES.index(kind)
         parts.append((numbers[rows], boards[rows]))
     numbers, boards = map(np.concatenate, zip(*parts, strict=True))

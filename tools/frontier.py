@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter
 
 from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmarks.choices import player_choices
-from motif.benchmarks.losses import mean_and_error
+from motif.benchmarks.losses import mean_in_millipoints
 from motif.evaluators.named import default_player
 from motif.players import Player, load
 from motif.reports.style import picture
@@ -105,7 +105,7 @@ def _loss(benchmark: BenchmarkFile, decision: int, board: np.ndarray) -> float:
 
 
 def _measured(name: str, losses: list[float], seconds: float) -> Measured:
-    mean, error = mean_and_error(np.array(losses))
+    mean, error = mean_in_millipoints(np.array(losses))
     count = len(losses)
     return Measured(name, count, mean, error, _MILLI * seconds / count)
 
@@ -115,7 +115,7 @@ def on_all_lines(measured: Sequence[Measured], own: str, benchmark: BenchmarkFil
     whole: list[Measured] = []
     for one in measured:
         if one.name in judging_ways(own) and one.decisions < len(benchmark):
-            mean, error = mean_and_error(player_choices(load(one.name), benchmark).losses)
+            mean, error = mean_in_millipoints(player_choices(load(one.name), benchmark).losses)
             one = replace(one, decisions=len(benchmark), error_rate=mean, error_rate_se=error)
         whole.append(one)
     return whole

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from motif.benchmarks.benchmark_files import read_benchmark
-from motif.benchmarks.benchmark_lines import by_play, rolled_decision, write_lines
+from motif.benchmarks.benchmark_lines import by_play, keyed_decision, write_lines
 from motif.benchmarks.choices import player_choices
 from motif.benchmarks.verdict import rolled_plays
 from motif.board.identifiers import boards_from_keys, position_key
@@ -107,7 +107,7 @@ def _rolled_again(
     after = boards_from_keys(keys)
     plays = rolled_plays(rollers(own, class_name, seed), pack_many(after), number, RULES[class_name])
     rows = {name: keys.index(key) for name, key in choices.items()}
-    return list(rolled_decision(before, roll, after, plays, rows).lines())
+    return list(keyed_decision(before, roll, after, plays, rows).lines())
 
 
 @reporting

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.benchmarks.benchmark_files import read_benchmark
-from motif.benchmarks.losses import mean_and_error
+from motif.benchmarks.losses import mean_in_millipoints
 from motif.board.identifiers import position_key
 from motif.board.position import Position
 from motif.runtime.errors import BenchmarkError
@@ -168,7 +168,7 @@ def _differences(truths: Sequence[Truth]) -> Iterator[str]:
 
 
 def _figure(losses: Values, sign: str = "") -> str:
-    mean, error = mean_and_error(losses)
+    mean, error = mean_in_millipoints(losses)
     return f"{mean:{sign}.2f} ± {error:.2f}"
 
 

@@ -1,9 +1,9 @@
 """Rollouts that confirm errors seen by lookahead, in plays and with the cube.
 
 The play that lookahead ranks first tends to be overrated, because it was selected for its estimate; most of
-the errors found in a good player's games would be errors of the lookahead.  An error of `DOUBTFUL` or more is
-therefore measured by a rollout: of both plays with the same dice, or of the cube decision.  Match analysis,
-`explain` and the tutor all use these numbers.
+the errors found in a good player's games would be errors of the lookahead.  An error of `ROLLOUT_THRESHOLD`
+or more is therefore measured by a rollout: of both plays with the same dice, or of the cube decision.  Match
+analysis, `explain` and the tutor all use these numbers.
 """
 
 import math
@@ -20,10 +20,10 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.doubling import CubeDecision
 from motif.doubling.cubeful_rollout import roll_out_cube
-from motif.doubling.decision import rolled_decision
+from motif.doubling.decision import with_rollout
 from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
-from motif.evaluators.kernels import WEIGHTS
+from motif.evaluators.kernels import WEIGHTS_MODEL
 from motif.evaluators.model import Model
 from motif.players.ranking import (
     EXACT,
@@ -44,10 +44,10 @@ from motif.rollouts.trials import RESULT_NAMES, results_of_trials
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
-DOUBTFUL = 0.008
+ROLLOUT_THRESHOLD = 0.008
 """Normalised equity; smaller errors are taken from lookahead."""
-CERTAIN = 3.0
-"""Minimum ratio of a confirmed error to its standard error."""
+CONFIRMED_Z = 3.0
+"""Minimum z of a confirmed error: its ratio to its standard error."""
 SHORT = RolloutSettings(36 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
 """Settings for the rollout of each play at the default depth."""
 LONG = RolloutSettings(144 * ROUND, cut=16, stop_at_bearoff=True, stratified=True)
@@ -78,7 +78,7 @@ class RolledPair(NamedTuple):
     @property
     def is_confirmed(self) -> bool:
         """Whether the first play is significantly better."""
-        return self.difference > CERTAIN * self.se
+        return self.difference > CONFIRMED_Z * self.se
 
     @property
     def turned(self) -> "RolledPair":
@@ -102,7 +102,7 @@ class RolledCube(NamedTuple):
     @property
     def confirmed(self) -> float:
         """`cost` if it is significant, otherwise 0."""
-        return self.cost if self.cost > CERTAIN * self.se or not self.trials else 0.0
+        return self.cost if self.cost > CONFIRMED_Z * self.se or not self.trials else 0.0
 
 
 class ComparedPair(NamedTuple):
@@ -206,7 +206,7 @@ def confirming_rollout(evaluator: Evaluator) -> RolloutSettings | None:
 def can_roll_out(evaluator: Evaluator) -> bool:
     """Return whether `evaluator`, without lookahead, can play both sides of a rollout."""
     static = evaluator.without_lookahead
-    return isinstance(static, StaticEvaluator) and static.model.kind == WEIGHTS
+    return isinstance(static, StaticEvaluator) and static.model.kind == WEIGHTS_MODEL
 
 
 def compare_ranked(
@@ -216,9 +216,10 @@ def compare_ranked(
     better: Play | None,
     worse: Play | None,
 ) -> ComparedPair:
-    """Compare two plays of a `ranking`, by a confirming rollout if they differ by `DOUBTFUL` or more.
+    """Compare two plays of a `ranking`, by a confirming rollout if they differ enough.
 
-    By default, compare the best two plays; the better one by the rollout comes first.
+    They do by `ROLLOUT_THRESHOLD` or more.  By default, compare the best two plays; the better one by the
+    rollout comes first.
     """
     confirm = confirming_rollout(evaluator)
     first = ranking[0] if better is None else ranking.of(better)
@@ -226,7 +227,7 @@ def compare_ranked(
         next(one for one in ranking if not _same(one, first.play)) if worse is None else ranking.of(worse)
     )
     is_exact = EXACT in (first.source, second.source)
-    if confirm is None or is_exact or abs(first.equity - second.equity) < DOUBTFUL:
+    if confirm is None or is_exact or abs(first.equity - second.equity) < ROLLOUT_THRESHOLD:
         return ComparedPair(first, second, None)
     pair = np.array([[first.play.position.board, second.play.position.board]])
     before = ranking.position.board[None]
@@ -249,7 +250,7 @@ def compare_with_best(
     return compare_ranked(ranking, evaluator, context, None, play)
 
 
-def compare_plays(
+def compare_pair(
     position: Position,
     roll: tuple[int, int],
     evaluator: Evaluator,
@@ -336,7 +337,7 @@ class JudgedCube:
     @property
     def is_doubtful(self) -> bool:
         """Whether lookahead sees an error that needs a rollout."""
-        return not self.decision.exact and self.decision.cost(self.done) >= DOUBTFUL
+        return not self.decision.exact and self.decision.cost(self.done) >= ROLLOUT_THRESHOLD
 
 
 def roll_out_cubes(
@@ -368,7 +369,7 @@ def _confirmed_cube(static: StaticEvaluator, settings: RolloutSettings, one: Jud
     if not rolled.trials:
         return rolled
     more = replace(settings, trials=MORE_TRIALS * settings.trials)
-    if CERTAIN * rolled.se > rolled.cost > DOUBTFUL - CERTAIN * rolled.se:
+    if CONFIRMED_Z * rolled.se > rolled.cost > ROLLOUT_THRESHOLD - CONFIRMED_Z * rolled.se:
         rolled = _rolled_cube(static, more, one)
     return _rolled_cube(static, replace(more, seed=more.seed + 1), one) if rolled.confirmed else rolled
 
@@ -379,7 +380,7 @@ def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: Judged
         return RolledCube(one.decision, one.decision.cost(one.done), 0.0, 0)
     assert result.double_take_se is not None
     assert result.difference_se is not None
-    decision = rolled_decision(one.decision, result.no_double, result.double_take)
+    decision = with_rollout(one.decision, result.no_double, result.double_take)
     se = result.double_take_se if one.done in ANSWERS else result.difference_se
     both = float(result.se[-1]), result.double_take_se
     return RolledCube(decision, decision.cost(one.done), se, result.trials, both)

@@ -15,7 +15,7 @@ from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
 from motif.doubling import CubeDecision, MatchEquityTable, cube_decision, match_equity_table
 from motif.doubling.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
-from motif.doubling.decision import rolled_decision
+from motif.doubling.decision import with_rollout
 from motif.doubling.equities import efficiency_class
 from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator, Probabilities
@@ -62,7 +62,7 @@ class CubeAnswer(NamedTuple):
         assert decision.double_take is not None
         none = decision.no_double if no_double is None else no_double
         taken = decision.double_take if double_take is None else double_take
-        return self._replace(decision=rolled_decision(decision, none, taken))
+        return self._replace(decision=with_rollout(decision, none, taken))
 
     def table(self, *, answer: bool = False) -> Record:
         """Return the right action and the equities of the possible ones, for display.
@@ -156,7 +156,7 @@ def as_shown(decision: CubeDecision) -> CubeDecision:
     if decision.double_take is None:
         return decision
     none, taken = round(decision.no_double, DIGITS), round(decision.double_take, DIGITS)
-    shown = replace(rolled_decision(decision, none, taken), exact=decision.exact)
+    shown = replace(with_rollout(decision, none, taken), exact=decision.exact)
     return shown if shown.action == decision.action else decision
 
 

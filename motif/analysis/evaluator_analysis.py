@@ -39,7 +39,7 @@ from motif.runtime.parallel import one_thread, run_ordered
 from motif.runtime.progress import progress
 from motif.sampling.samples import read_parts
 
-FORMAT = "motif-analysis/1"
+_FORMAT = "motif-analysis/1"
 MAX_IMPORTANT = 6
 """Features named in the summary and plotted against the value."""
 HIGH_VIF = 10.0
@@ -320,7 +320,7 @@ class EvaluatorAnalysis:
         return np.argsort(-self.table.importance, kind="stable")
 
 
-def checked_weights(evaluator: StaticEvaluator, head: str, class_name: str | None) -> WeightFile:
+def weights_to_analyse(evaluator: StaticEvaluator, head: str, class_name: str | None) -> WeightFile:
     """Return the weights to analyse; raises `PlayerError` if there are none or they lack the head."""
     weights = weights_of(evaluator)
     if evaluator.name.endswith(BEAROFF_SUFFIX):
@@ -350,10 +350,10 @@ def analysis_of(
 ) -> EvaluatorAnalysis:
     """Analyse one head of an evaluator on `boards` (n, 26), all of the class `class_name` if given.
 
-    `source` describes where the boards come from.  Raises `PlayerError` as `checked_weights` does, and
+    `source` describes where the boards come from.  Raises `PlayerError` as `weights_to_analyse` does, and
     `SettingError` if no feature varies.
     """
-    weights = checked_weights(evaluator, head, class_name)
+    weights = weights_to_analyse(evaluator, head, class_name)
     scale = scale_of(evaluator, head)
     with one_thread():
         judged = judgement(weights, head, boards, scale.raw_factor)
@@ -454,11 +454,11 @@ def components_csv(analysis: EvaluatorAnalysis) -> str:
     return _csv(["component", "explained_share", *analysis.parameters.names], rows)
 
 
-def summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, object]:
+def analysis_summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[str, object]:
     """Return the main numbers, and the names of the `files` that contain the rest."""
     table, names, scale = analysis.table, analysis.parameters.names, analysis.scale
     return {
-        "format": FORMAT,
+        "format": _FORMAT,
         "motif": VERSION,
         "player": analysis.name,
         "parameters": analysis.parameters.name,

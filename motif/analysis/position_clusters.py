@@ -28,7 +28,7 @@ MIN_GROUPS, MAX_GROUPS = 3, 8
 """Two groups would mostly separate winning from losing positions, which the value already shows."""
 SAMPLED = 2000
 """Maximum number of positions in the tree; the others join the group with the nearest centre."""
-MARKS = 4
+_MARKS = 4
 """Number of features named for a group."""
 
 Numbers = npt.NDArray[np.int64]
@@ -56,7 +56,7 @@ class PositionCluster:
 
     def marks(self, names: tuple[str, ...]) -> list[tuple[str, float]]:
         """Return the features that differ most from the mean of all positions, in SD."""
-        order = np.argsort(-np.abs(self.centre), kind="stable")[:MARKS]
+        order = np.argsort(-np.abs(self.centre), kind="stable")[:_MARKS]
         return [(names[k], float(self.centre[k])) for k in order if self.centre[k] != 0]
 
 

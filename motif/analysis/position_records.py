@@ -36,7 +36,7 @@ from motif.players.ranking import (
     source_words,
 )
 from motif.runtime.errors import MotifError, SettingError, plain_text
-from motif.runtime.files import content_of
+from motif.runtime.files import STDIN, content_of
 from motif.runtime.frames import Record
 from motif.runtime.layout import counted
 from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
@@ -45,8 +45,7 @@ from motif.runtime.parallel import run_ordered
 if TYPE_CHECKING:
     from motif.analysis.explain import PositionExplanation
 
-STDIN = "-"
-SHOWN = 10
+PLAYS_WITH_PROBABILITIES = 10
 """Number of best plays in a hint that include probabilities."""
 _COMMENT = "#"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -229,7 +228,7 @@ def hint(
         context,
         full_depth=full_depth,
         asked=asked,
-        chances_for=SHOWN,
+        chances_for=PLAYS_WITH_PROBABILITIES,
         name=player,
     )
     return ranking, {**ranking.to_dict(), **valued}
@@ -291,7 +290,7 @@ def _hints(
         order = best_first(values, before, batch, evaluator)
         # The best plays of each decision get probabilities.
         places = np.arange(len(order)) - batch.offsets[batch.decision]
-        shown = np.sort(order[places < SHOWN])
+        shown = np.sort(order[places < PLAYS_WITH_PROBABILITIES])
         chances = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
         for row, five in zip(shown.tolist(), chances.tolist(), strict=True):
             described[row] |= dict(zip(OUTPUTS, five, strict=True))

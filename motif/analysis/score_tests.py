@@ -19,7 +19,7 @@ from motif.evaluators import StaticEvaluator
 from motif.evaluators.static import weights_of
 from motif.runtime.parallel import one_thread
 
-HOLDS, FAILS, KNOWN = "holds", "does not hold", "for information"
+HOLDS, FAILS, FOR_INFORMATION = "holds", "does not hold", "for information"
 REJECTED, KEPT = "rejected", "not rejected"
 """Verdicts on properties and on hypotheses."""
 LEVEL = 0.05
@@ -34,7 +34,7 @@ _FEWEST = 20
 _PERCENT = 100
 
 Numbers = npt.NDArray[np.int64]
-Values = Callable[[Board], npt.NDArray[np.float64]]
+ValuesOf = Callable[[Board], npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def score_tests(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> list
 
 
 def _verdict(holds: bool, claimed: bool = True) -> str:
-    return HOLDS if holds else FAILS if claimed else KNOWN
+    return HOLDS if holds else FAILS if claimed else FOR_INFORMATION
 
 
 def _bounds(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
@@ -98,7 +98,7 @@ def _bounds(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
     )
 
 
-def _antisymmetry(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest]:
+def _antisymmetry(analysis: EvaluatorAnalysis, values: ValuesOf) -> Iterator[ScoreTest]:
     scale = analysis.scale
     if scale.value != "S" and analysis.head not in ("win", "equity"):
         # The opponent's gammon probability belongs to another head.
@@ -134,7 +134,7 @@ def _played(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> Iterator
     )
 
 
-def _monotone(analysis: EvaluatorAnalysis, values: Values) -> Iterator[ScoreTest]:
+def _monotone(analysis: EvaluatorAnalysis, values: ValuesOf) -> Iterator[ScoreTest]:
     """Test whether the score falls if a position gets worse, as BRAS claims.
 
     Other evaluators make no such claim: one more pip can help to keep a prime for another roll.

@@ -5,7 +5,7 @@ from typing import Literal
 
 from motif.analysis.cube_records import decision_record
 from motif.analysis.judge import MatchOptions, for_match
-from motif.analysis.position_records import SHOWN
+from motif.analysis.position_records import PLAYS_WITH_PROBABILITIES
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on
 from motif.board.position import Position
@@ -15,14 +15,14 @@ from motif.players.ranking import Ranking, rank_plays
 from motif.players.resignations import is_accepted
 from motif.runtime.frames import Tabular
 
-Action = Literal["play", "roll", "double", "take", "beaver", "pass", "accept", "reject"]
+TurnAction = Literal["play", "roll", "double", "take", "beaver", "pass", "accept", "reject"]
 
 
 @dataclass(frozen=True, repr=False)
 class TurnDecision(Tabular):
     """The best action of the player to decide."""
 
-    action: Action
+    action: TurnAction
     play: Play | None = None
     """The best play of a roll; None without one."""
     ranking: Ranking | None = None
@@ -65,7 +65,9 @@ def decide_turn(
         return TurnDecision("accept" if accepts else "reject")
     if roll is not None:
         context, _ = for_match(evaluator, options, match)
-        ranking = rank_plays(position, roll, evaluator, context, chances_for=SHOWN, name=name)
+        ranking = rank_plays(
+            position, roll, evaluator, context, chances_for=PLAYS_WITH_PROBABILITIES, name=name
+        )
         return TurnDecision("play", ranking.best, ranking)
     check_goes_on(position)
     state = options.state_of(match)

@@ -48,9 +48,9 @@ from motif.runtime.limits import (
     unpacked_pieces,
 )
 
-CubeAction = Literal["ND", "D/T", "D/D", "TG"]
+CubeActionCode = Literal["ND", "D/T", "D/D", "TG"]
 """Cube actions: no double; double, take; double, drop; too good to double."""
-CUBE_ACTIONS: tuple[str, ...] = get_args(CubeAction)
+CUBE_ACTIONS: tuple[str, ...] = get_args(CubeActionCode)
 NO_SEED = -1
 """Seed of decisions without an ``r`` line."""
 _DICE = frozenset("123456")
@@ -88,7 +88,7 @@ class CubeRollouts:
     """(n,): match-winning probability without a double, in percent."""
     double_take: npt.NDArray[np.float64]
     """(n,): match-winning probability after double and take, in percent."""
-    actions: tuple[CubeAction, ...]
+    actions: tuple[CubeActionCode, ...]
     """Best actions."""
     lines: npt.NDArray[np.int64]
     """(n,): line numbers, from 1."""
@@ -105,7 +105,7 @@ class Note(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Record:
+class BenchmarkRecord:
     """Contents of a benchmark file besides the decisions."""
 
     lines: npt.NDArray[np.int64]
@@ -151,7 +151,7 @@ class BenchmarkFile:
     """(m, 26): boards after the listed plays, best first."""
     losses: npt.NDArray[np.float64]
     """(m,): loss of each play, in points; 0 for the best."""
-    record: Record | None = None
+    record: BenchmarkRecord | None = None
     """Other contents of the file; None for decisions that are not from a file."""
 
     def __len__(self) -> int:
@@ -366,7 +366,7 @@ def _benchmark(path: str, lines: _Lines) -> BenchmarkFile:
     _raise_at_first(~np.isfinite(equities), numbers, "the equity is not finite")
     _raise_at_first(~np.isfinite(losses), play_lines, "a loss is not finite")
     _raise_at_first(losses < 0, play_lines, "negative loss: the first play is not the best")
-    record = Record(
+    record = BenchmarkRecord(
         numbers,
         equities,
         np.array(decisions.seeds, np.int64),

@@ -57,7 +57,7 @@ class RolledDecision:
         yield f"m {self.key} {self.roll[0]} {self.roll[1]} {' '.join(words)}"
 
 
-def rolled_decision(
+def keyed_decision(
     before: Board,
     roll: Sequence[int],
     after: Board,

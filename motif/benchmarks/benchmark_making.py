@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmarks.benchmark_lines import RolledDecision, rolled_decision, write_benchmark
+from motif.benchmarks.benchmark_lines import RolledDecision, keyed_decision, write_benchmark
 from motif.benchmarks.verdict import RolledPlay, Roller, Rule, rolled_plays
 from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many
@@ -262,7 +262,7 @@ def decided(settings: MakeSettings, number: int, board: Board, roll: npt.NDArray
     after = batch.boards[rows]
     rollers = [roller_of(name, settings.seed) for name in names(settings.rollers, "rollers")]
     plays = rolled_plays(rollers, pack_many(after), number, settings.rule())
-    return rolled_decision(
+    return keyed_decision(
         board, roll.tolist(), after, plays, {name: rows.index(row) for name, row in choices.items()}
     )
 

@@ -23,9 +23,9 @@ from motif.benchmarks.losses import (
     PairedRate,
     Rows,
     by_group,
-    joined,
+    joined_losses,
     loss_distribution,
-    mean_and_error,
+    mean_in_millipoints,
     paired,
 )
 from motif.board.identifiers import gnubg_id, position_key
@@ -272,7 +272,7 @@ def error_rates(
 
 def summary(choices: Sequence[Losses]) -> ErrorRates:
     """Return the error rates of a player on several files; raises `BenchmarkError` if there is none."""
-    every = joined(choices)
+    every = joined_losses(choices)
     rates = by_group(choices, lambda rows: _rate(every, rows))
     distribution = loss_distribution(every.losses, every.listed)
     return ErrorRates(rates.files, rates.classes, rates.overall, distribution)
@@ -280,7 +280,9 @@ def summary(choices: Sequence[Losses]) -> ErrorRates:
 
 def _rate(every: Losses, rows: Rows = slice(None)) -> ErrorRate:
     losses, listed = every.losses[rows], every.listed[rows]
-    return ErrorRate(*mean_and_error(losses, every.games[rows]), len(losses), int(len(losses) - listed.sum()))
+    return ErrorRate(
+        *mean_in_millipoints(losses, every.games[rows]), len(losses), int(len(losses) - listed.sum())
+    )
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Losses:
     """(n,): number of each decision's game, from 0; standard errors are clustered by game."""
 
 
-def joined(parts: Sequence[Losses]) -> Losses:
+def joined_losses(parts: Sequence[Losses]) -> Losses:
     """Concatenate `parts`, with distinct games; raise `BenchmarkError` if there are none."""
     if not parts:
         raise BenchmarkError("at least one benchmark file is needed")
@@ -65,7 +65,7 @@ class ByGroup(Generic[_Rate]):
 
 def by_group(parts: Sequence[Losses], rate: Callable[[Rows], _Rate]) -> ByGroup[_Rate]:
     """Return `rate` for each group of decisions of all `parts`; raises `BenchmarkError` if there are none."""
-    of_class = rows_of_classes(joined(parts).classes)
+    of_class = rows_of_classes(joined_losses(parts).classes)
     ends = np.cumsum([len(one.losses) for one in parts]).tolist()
     return ByGroup(
         {one.path: rate(slice(end - len(one.losses), end)) for one, end in zip(parts, ends, strict=True)},
@@ -79,7 +79,7 @@ def rows_of_classes(classes: npt.NDArray[np.int8]) -> dict[str, npt.NDArray[np.i
     return {CLASS_NAMES[code]: np.flatnonzero(classes == code) for code in np.unique(classes)}
 
 
-def mean_and_error(
+def mean_in_millipoints(
     points: npt.NDArray[np.float64], games: npt.NDArray[np.int64] | None = None
 ) -> tuple[float, float]:
     """Return the mean of `points` (n,) and its standard error (NaN for one game), in millipoints.
@@ -172,11 +172,11 @@ def paired(one: Sequence[Losses], other: Sequence[Losses]) -> ByGroup[PairedRate
     The standard error is that of the differences, which is smaller than the two error rates suggest. Raises
     `BenchmarkError` if there is no file.
     """
-    every = joined(one)
-    differences = every.losses - joined(other).losses
+    every = joined_losses(one)
+    differences = every.losses - joined_losses(other).losses
 
     def rate(rows: Rows) -> PairedRate:
         group = differences[rows]
-        return PairedRate(*mean_and_error(group, every.games[rows]), len(group))
+        return PairedRate(*mean_in_millipoints(group, every.games[rows]), len(group))
 
     return by_group(one, rate)

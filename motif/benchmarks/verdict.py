@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from motif.board.packed import Board
 from motif.evaluators.probabilities import OUTPUTS, equities
-from motif.rollouts.comparison import Numbers, Stage
+from motif.rollouts.comparison import PlayNumbers, Stage
 from motif.rollouts.tally import Tally, Values
 
 _COLUMNS = len(OUTPUTS) + 1
@@ -271,13 +271,13 @@ class _DecisionRollout:
         return sorted(plays, key=lambda play: (play.loss, play.number))
 
 
-def _equity_stage(tally: Tally, plays: Numbers) -> Stage:
+def _equity_stage(tally: Tally, plays: PlayNumbers) -> Stage:
     """Return one roller's means of all columns and the covariance of the equities of `plays`."""
     means = tally.mean().reshape(len(plays), _COLUMNS)
     columns = np.arange(len(plays)) * _COLUMNS + _COLUMNS - 1
     return _stage(plays, means, tally.covariance()[np.ix_(columns, columns)], tally.trials)
 
 
-def _stage(plays: Numbers, means: Values, covariance: Values, trials: int) -> Stage:
+def _stage(plays: PlayNumbers, means: Values, covariance: Values, trials: int) -> Stage:
     errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))[:, None]
     return Stage(plays, plays[:0], means, errors, covariance, trials)

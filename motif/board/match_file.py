@@ -13,10 +13,10 @@ from motif.board.mat_file import NoMatError, mat_text, parse_mat
 from motif.board.sgf_file import parse_sgf, sgf_text
 from motif.board.xg_file import BGF_MAGIC, XG_MAGIC, parse_bgf, parse_xg
 from motif.runtime.errors import RecordError, SettingError
+from motif.runtime.files import STDIN as STDIN
 from motif.runtime.files import content_of, contents, decoded, write_text
 from motif.runtime.limits import MATCH_FILE, read_within
 
-STDIN = "-"
 READ_SUFFIXES = (".mat", ".sgf", ".xg", ".bgf")
 """Suffixes of the match files that are read in a folder."""
 _SGF = ".sgf"

@@ -17,7 +17,7 @@ from motif.runtime.errors import PositionError
 
 MATCH_ID_LENGTH = 12
 
-Side = Literal["me", "opponent"]
+_Side = Literal["me", "opponent"]
 CubeOwner = Literal["centre", "me", "opponent"]
 GameState = Literal["none", "playing", "over", "resigned", "dropped"]
 Resignation = Literal["none", "single", "gammon", "backgammon"]
@@ -76,7 +76,7 @@ class MatchState:
     resignation: Resignation = "none"
     """Resignation that the player on roll offers."""
     game_state: GameState = "playing"
-    decision: Side = "me"
+    decision: _Side = "me"
     """Player who must decide: "opponent" if a double or a resignation is on offer."""
     player: Literal[0, 1] = 1
     """Number of the player on roll in a Match ID."""
@@ -125,7 +125,7 @@ def match_faults(state: MatchState) -> list[str]:
         reasons.append(f"the cube must be a power of two up to {MAX_CUBE}, not {state.cube}")
     for name, value, allowed in (
         ("the cube's owner", state.cube_owner, get_args(CubeOwner)),
-        ("the decision", state.decision, get_args(Side)),
+        ("the decision", state.decision, get_args(_Side)),
         ("the resignation", state.resignation, RESIGNATION_CODES),
         ("the game state", state.game_state, GAME_STATES),
         ("the player on roll", state.player, (0, 1)),

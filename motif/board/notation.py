@@ -16,6 +16,7 @@ from motif.board.position import Position
 from motif.runtime.errors import PlayError
 
 OFF = 0
+"""The place of checkers borne off."""
 NO_MOVE = "no move"
 """Text shown for a play without moves, whose notation is empty."""
 MAX_MOVES = 4

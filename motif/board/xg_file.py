@@ -34,7 +34,7 @@ from motif.runtime.limits import (
 )
 from motif.runtime.package import install_command
 
-EXTRA = "xg"
+_EXTRA = "xg"
 XG_MAGIC = b"RGMH"
 BGF_MAGIC = b"{"
 """First byte of a .bgf file, which begins with a line of JSON."""
@@ -126,7 +126,7 @@ def _parse(
     except ImportError:
         kind, _, other = what.partition("; ")
         raise RecordError(
-            f"{name}: reading {kind} requires gammonview: {install_command(EXTRA)}; or {other}"
+            f"{name}: reading {kind} requires gammonview: {install_command(_EXTRA)}; or {other}"
         ) from None
     content = checked(content, name)
     try:

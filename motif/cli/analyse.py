@@ -18,7 +18,7 @@ from motif.cli.options import (
 from motif.cli.printing import PIPED_WIDTH, note, print_table, printed_json, say, tell
 from motif.evaluators.named import WEIGHT_SUFFIXES
 from motif.runtime.errors import RecordError, SettingError
-from motif.runtime.files import check_target
+from motif.runtime.files import STDIN, check_target
 from motif.runtime.layout import counted
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def analyse(
 
 def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple[list[Path], list[Path]]:
     """Return the files to read, including those in folders, and to write; raises `SettingError`."""
-    from motif.board.match_file import STDIN, match_paths
+    from motif.board.match_file import match_paths
     from motif.reports.match_report import check_export
 
     for path in files:
@@ -117,7 +117,7 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple
 
 
 def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
-    from motif.reports.match_report import GAME_TITLES, game_rows, reading, sections, worst_lines
+    from motif.reports.match_report import GAME_TITLES, game_rows, reading_of_figures, sections, worst_lines
 
     say(f"{match.title}: {match.opening}")
     table = []
@@ -127,7 +127,7 @@ def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
     if match.games > 1:
         both = (f"{match.names[0]}: errors", "luck", f"{match.names[1]}: errors", "luck")
         print_table((*GAME_TITLES, *both), game_rows(match), left=3)
-    for sentence in reading(match):
+    for sentence in reading_of_figures(match):
         say(sentence)
     say("")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH

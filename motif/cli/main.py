@@ -68,7 +68,7 @@ SECTIONS = {
 """Sections of the help: the commands of each, with the modules that define them."""
 HOMES = {name: home for commands in SECTIONS.values() for name, home in commands.items()}
 """The module of each command."""
-GROUPS = {"serve": "Serve motif to other programs."}
+_GROUPS = {"serve": "Serve motif to other programs."}
 """Groups of two-word commands, and their help."""
 
 # An XGID without its prefix often starts with a dash and would be read as an option.
@@ -95,7 +95,7 @@ def _command(name: str) -> TyperCommand:
 
 @cache
 def _group(name: str) -> "_Program":
-    return _Program(name=name, help=GROUPS[name], no_args_is_help=False, rich_markup_mode=None)
+    return _Program(name=name, help=_GROUPS[name], no_args_is_help=False, rich_markup_mode=None)
 
 
 class _Commands(Mapping[str, TyperCommand | TyperGroup]):
@@ -129,7 +129,7 @@ class _Commands(Mapping[str, TyperCommand | TyperGroup]):
 class _Program(TyperGroup):
     def __init__(self, **facts: Any) -> None:
         super().__init__(**{**facts, "commands": {}})
-        self.commands: Any = _Commands(self.name if self.name in GROUPS else None)
+        self.commands: Any = _Commands(self.name if self.name in _GROUPS else None)
 
     def get_params(self, ctx: "Context") -> "list[Parameter]":
         return convert_only_if_needed(super().get_params(ctx))
@@ -143,7 +143,7 @@ class _Program(TyperGroup):
 
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
         """List the commands: those of the program by section, those of a group in order."""
-        if self.name in GROUPS:
+        if self.name in _GROUPS:
             super().format_commands(ctx, formatter)
             return
         commands = self.commands.listed()
@@ -162,7 +162,7 @@ class _Program(TyperGroup):
         return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: "Context") -> object:
-        lasts = self.name in GROUPS or ctx.invoked_subcommand in _LASTING
+        lasts = self.name in _GROUPS or ctx.invoked_subcommand in _LASTING
         try:
             with nullcontext() if lasts else interruptible():
                 return super().invoke(ctx)

@@ -24,7 +24,7 @@ from motif.evaluators.named import (
     BRAS_PREFIX,
     ROLLOUT_PREFIX,
     WEIGHT_SUFFIXES,
-    WRITTEN_SUFFIXES,
+    WRITTEN_WEIGHT_SUFFIXES,
     default_player,
     known_players,
     own_name,
@@ -181,7 +181,7 @@ def html_option(help: str = "HTML page to write.", *, show_default: bool | str =
 
 def weights_option(help: str) -> OptionInfo:
     """Return an option whose value is a weight file to write."""
-    return file_option(help, *WRITTEN_SUFFIXES)
+    return file_option(help, *WRITTEN_WEIGHT_SUFFIXES)
 
 
 def picture_option(content: str) -> OptionInfo:
@@ -190,9 +190,9 @@ def picture_option(content: str) -> OptionInfo:
 
 
 PLAYERS = f"Player: {player_words()}."
-POSITION = "Position: a GNUbg ID, PositionID:MatchID, XGID, OGID or 20-letter key."
-IdArgument = Annotated[str, argument(POSITION, "ID")]
-MaybeId = Annotated[str | None, argument(POSITION, "ID")]
+_POSITION = "Position: a GNUbg ID, PositionID:MatchID, XGID, OGID or 20-letter key."
+IdArgument = Annotated[str, argument(_POSITION, "ID")]
+MaybeId = Annotated[str | None, argument(_POSITION, "ID")]
 FirstDie = Annotated[str | None, argument("First die, or both dice: 31.", "D1", show_default=False)]
 SecondDie = Annotated[str | None, argument("Second die.", "D2", show_default=False)]
 JsonOption = Annotated[bool, option("Print a JSON object and nothing else.")]

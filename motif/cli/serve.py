@@ -76,13 +76,13 @@ def serve_ubgi(
     earlier versions.  engine.ply counts from 1, the static evaluation.
     """
     from motif.serve.opponent import Opponent
-    from motif.serve.ubgi import UbgiEngine, lines_of
+    from motif.serve.ubgi import UbgiEngine, input_lines
 
     engine = UbgiEngine(Opponent(player, seed))
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="backslashreplace")
     with resumable("no longer answering"):
-        for line in lines_of(sys.stdin):
+        for line in input_lines(sys.stdin):
             for answer in _beside(partial(engine.answers, line)):
                 print(answer, flush=True)
             if engine.has_quit:

@@ -158,7 +158,7 @@ def terms(
     from motif.analysis.unit_report import unit_summaries
     from motif.evaluators import load_static
     from motif.evaluators.static import weights_of
-    from motif.reports.term_pages import reading
+    from motif.reports.term_pages import reading_of_terms
 
     words = phrases(language)  # An unknown language should fail before positions are sampled.
     _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
@@ -182,7 +182,7 @@ def terms(
         return
     say(f"{report.title}\n{report.opening}")
     _print_terms(effects, sentences, place[1], words)
-    say("\n".join(reading(sentences, place[1], language)))
+    say("\n".join(reading_of_terms(sentences, place[1], language)))
     if every:
         _print_units(report.units, words)
 
@@ -241,12 +241,18 @@ class TermReport:
     def write(self, path: Path, seen: "Observed") -> None:
         """Write the HTML page."""
         from motif.reports.analysis_plots import effects_picture
-        from motif.reports.term_pages import reading, terms_page
+        from motif.reports.term_pages import reading_of_terms, terms_page
         from motif.runtime.files import write_text
 
         head, language = self.place[1], self.words.language
         plot = effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters")
-        page = (self.title, self.opening, reading(self.terms, head, language), self.terms, self.effects)
+        page = (
+            self.title,
+            self.opening,
+            reading_of_terms(self.terms, head, language),
+            self.terms,
+            self.effects,
+        )
         write_text(path, terms_page(*page, plot, head, self.units, language))
 
 

@@ -25,11 +25,11 @@ class _Listener(event.Listener):
 
 event.register("numba:compile", _Listener())
 __all__ = [
-    "DOUBLE",
     "DOUBLES",
     "FLAG",
+    "FLOAT32",
+    "FLOAT64",
     "NOTHING",
-    "SINGLE",
     "WHOLE",
     "WHOLES",
     "bytes_of",
@@ -53,7 +53,7 @@ _F = TypeVar("_F", bound=Callable[..., object])
 _LEAN: dict[str, Any] = {"_nrt": False}
 _SUM_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
 NOTHING, FLAG, WHOLE = types.none, types.bool_, types.int64
-SINGLE, DOUBLE = types.float32, types.float64
+FLOAT32, FLOAT64 = types.float32, types.float64
 """Return types of kernels: nothing, bool, int64, float32, float64."""
 WHOLES = types.UniTuple(types.int64, 2)
 """Two int64."""
@@ -110,9 +110,9 @@ def compile_ahead(kernel: Callable[..., object], *examples: object) -> None:
     far.  Without linking this does nothing, because numba compiles callees with their caller.
     """
     if way() == LINKED:
-        from motif.compiler.linker import Kernel, compile_ahead
+        from motif.compiler.linker import Kernel, prepare_kernel
 
-        compile_ahead(cast(Kernel, kernel), examples)
+        prepare_kernel(cast(Kernel, kernel), examples)
 
 
 def compilation_target() -> tuple[str, str]:

@@ -138,7 +138,7 @@ def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
     return function
 
 
-def compile_ahead(kernel: Callee, examples: Sequence[object]) -> None:
+def prepare_kernel(kernel: Callee, examples: Sequence[object]) -> None:
     """See `motif.compiler.jit.compile_ahead`."""
     if examples:
         kernel.prepare(tuple(typeof(example) for example in examples))

@@ -40,7 +40,7 @@ OUTPUT_COUNT = 5
 """Number of sums of `sums_of_squashed`."""
 FORM_ROWS = 64 if _HAS_LONG_VECTORS else 32
 """Number of rows whose forms are summed together: see `add_run`."""
-COLUMNS = 8 if _HAS_LONG_VECTORS else 2
+COLUMNS_AT_ONCE = 8 if _HAS_LONG_VECTORS else 2
 """Number of columns that are summed together: see `column_sums`."""
 _FEW = LANES // 2
 
@@ -390,11 +390,11 @@ def add_run(
 def column_sums(
     typing_context: Any, factors: Any, own: Any, block: Any, columns: Any, strip: Any, length: Any, sums: Any
 ) -> Any:
-    """Set each of `sums` (`COLUMNS`,) to the sum of factors_k block[column, k] over k < `length`.
+    """Set each of `sums` (`COLUMNS_AT_ONCE`,) to the sum of factors_k block[column, k] over k < `length`.
 
     The factors are row `own` of `factors` (size, n), the columns are row `strip` of `columns` (strips,
-    `COLUMNS`); `block` is (size, n).  All arrays are contiguous and float64, except `columns`, which is
-    int64.  Sums use 16 lanes, then four for the rest, then one.
+    `COLUMNS_AT_ONCE`); `block` is (size, n).  All arrays are contiguous and float64, except `columns`, which
+    is int64.  Sums use 16 lanes, then four for the rest, then one.
     """
     signature = types.void(factors, own, block, columns, strip, length, sums)
 
@@ -406,9 +406,9 @@ def column_sums(
         factor_data, block_data = factor_array.data, block_array.data
         apart = cgutils.unpack_tuple(builder, block_array.shape)[1]
         own_start = builder.mul(own, apart)
-        first_column = builder.mul(strip, ir.Constant(_INT, COLUMNS))
+        first_column = builder.mul(strip, ir.Constant(_INT, COLUMNS_AT_ONCE))
         starts = []
-        for k in range(COLUMNS):
+        for k in range(COLUMNS_AT_ONCE):
             place = builder.gep(column_array.data, [builder.add(first_column, ir.Constant(_INT, k))])
             starts.append(builder.mul(builder.load(place), apart))
 

@@ -58,7 +58,7 @@ def play_pairs(
     return play_cube_games(rules.jacoby, (one, other), seed, start, count, judge)
 
 
-def joined(blocks: Iterable[PlayedPairs]) -> PlayedPairs:
+def joined_pairs(blocks: Iterable[PlayedPairs]) -> PlayedPairs:
     """Concatenate blocks of pairs."""
     values, luck, games = zip(*blocks, strict=True)
     return PlayedPairs(np.concatenate(values), np.concatenate(luck), sum(games))
@@ -86,7 +86,7 @@ def play_contest(
             if test is not None and test.certain:
                 break
             advance(block.values.size)
-    return joined(blocks)
+    return joined_pairs(blocks)
 
 
 def blocks_of_pairs(pairs: int) -> Iterator[tuple[int, int]]:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import chdtrc, expit
 
+from motif.rollouts.tally import Values
+
 Pairings = npt.NDArray[np.int64]
-Values = npt.NDArray[np.float64]
 ELO_A_LOGIT = 400 / math.log(10)
 """Elo points per unit of log-odds."""
 _PSEUDOCOUNT = 0.5

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from motif.contests.matches import MATCHES
 from motif.contests.money_games import GAMES
-from motif.contests.pairs import Contest, blocks_of_pairs, joined, new_contest, play_pairs
+from motif.contests.pairs import Contest, blocks_of_pairs, joined_pairs, new_contest, play_pairs
 from motif.contests.ratings import Ratings, elo_ratings, points_ratings, with_pseudocounts
 from motif.contests.result import (
     EVEN_SHARE,
@@ -270,7 +270,7 @@ def _play_meetings(
             for _, block in zip(blocks_of_pairs(pairs), parts, strict=False):
                 blocks.append(block)
                 advance(block.values.size)
-            yield joined(blocks)
+            yield joined_pairs(blocks)
 
 
 def pairing_seed(seed: int, first: int, second: int) -> int:

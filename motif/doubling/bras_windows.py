@@ -12,7 +12,7 @@ import numpy as np
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
-from motif.doubling.efficiency_fit import self_play
+from motif.doubling.efficiency_fit import boards_of_self_play
 from motif.doubling.equities import DEFAULT_EFFICIENCY, Floats, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
@@ -182,7 +182,7 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[Games, Boar
     """Return the games and boards of all positions up to the first double of each game, without the first."""
     undoubled = np.ones(games, np.bool_)
     parts = []
-    for numbers, boards in self_play(evaluator, games, seed, _TRIAL):
+    for numbers, boards in boards_of_self_play(evaluator, games, seed, _TRIAL):
         waiting = undoubled[numbers]
         if waiting.any():
             parts.append((numbers[waiting], boards[waiting]))

@@ -17,7 +17,7 @@ from motif.doubling.cube_states import cube_maker
 from motif.doubling.decision import best_action
 from motif.doubling.equities import DOUBLE_PASS, Floats, scale
 from motif.evaluators import Evaluator
-from motif.evaluators.cube_model import NO_DOUBLE
+from motif.evaluators.cube_model import NO_STATE
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, tally_trials
 from motif.runtime.frames import Tabular
@@ -112,7 +112,7 @@ def roll_out_cube(
     state = replace(state, beavers=False, raccoons=False)
     maker = cube_maker(state)
     doubled = int(maker().doubled[0, 0])
-    first = (0,) if doubled == NO_DOUBLE else (0, doubled)
+    first = (0,) if doubled == NO_STATE else (0, doubled)
     packed = pack_many(np.repeat(position.board[None], len(first), axis=0))
 
     stopwatch = Stopwatch()
@@ -129,7 +129,7 @@ def roll_out_cube(
     means = tally.mean().reshape(-1, len(RESULT_NAMES))
     errors = tally.errors().reshape(-1, len(RESULT_NAMES))
     seconds = stopwatch.seconds
-    if doubled == NO_DOUBLE:
+    if doubled == NO_STATE:
         return CubeRollout(state, means[0], errors[0], None, None, None, None, tally.trials, seconds)
     no_double, taken = (float(value) for value in means[:, -1])
     passes = taken >= DOUBLE_PASS

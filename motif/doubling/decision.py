@@ -332,12 +332,12 @@ def cube_decision(
         if evaluator and evaluator.without_lookahead is not evaluator and not exact:
             cube_model = cube_model_for(state, table)
             held, taken = evaluator.cube_equities(position.board[None], cube_model, 0)[0].tolist()
-            known = values_of(state, held, taken, table)
+            known = cube_values(state, held, taken, table)
     x = as_efficiency(efficiency).of(position)
     return _decision(outcomes(np.asarray(probabilities)), state, x, table, known, exact=exact)
 
 
-def values_of(
+def cube_values(
     state: MatchState, held: float, taken: float, table: MatchEquityTable | None = None
 ) -> CubeValues:
     """Return the values of a decision from the equities without a double and after double/take."""
@@ -347,10 +347,10 @@ def values_of(
     return CubeValues(unit.value(held), unit.value(taken), value_of_pass(state, table))
 
 
-def rolled_decision(decision: CubeDecision, no_double: float, double_take: float) -> CubeDecision:
+def with_rollout(decision: CubeDecision, no_double: float, double_take: float) -> CubeDecision:
     """Return `decision` with the equities of a rollout; the player on roll must be allowed to double."""
     state, (x, ends, table) = decision.state, decision._model
-    known = values_of(state, no_double, double_take, table)
+    known = cube_values(state, no_double, double_take, table)
     return _decision(ends, state, x, table, known, exact=False)
 
 

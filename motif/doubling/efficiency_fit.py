@@ -106,7 +106,7 @@ def drawn_positions(evaluator: Evaluator, count: int, seed: int) -> tuple[Board,
     are left out, because a double would have been passed long before.
     """
     parts = []
-    for games, boards in self_play(evaluator, _GAMES_A_POSITION * count, seed, _SELF_PLAY_TRIAL):
+    for games, boards in boards_of_self_play(evaluator, _GAMES_A_POSITION * count, seed, _SELF_PLAY_TRIAL):
         wins = evaluator.evaluate_many(boards)[:, WIN]
         is_open = (wins >= _OPEN) & (wins <= 1 - _OPEN)
         parts.append((games[is_open], boards[is_open]))
@@ -156,7 +156,9 @@ def cubeful_results(
     return means(cubeful)[..., -1] / [state.cube for state in CUBE_STATES], means(cubeless)[:, 0, :-1]
 
 
-def self_play(evaluator: Evaluator, games: int, seed: int, trial: int) -> Iterator[tuple[Games, Board]]:
+def boards_of_self_play(
+    evaluator: Evaluator, games: int, seed: int, trial: int
+) -> Iterator[tuple[Games, Board]]:
     """Play `evaluator` against itself; yield the numbers and boards of the unfinished games after each ply.
 
     `trial` is the trial number in the random streams of these games.

@@ -21,11 +21,11 @@ from motif.board.position import Position
 from motif.board.rules import MAX_VALUED_LENGTH, gammons_count, may_double
 from motif.doubling.match_equity import MatchEquityTable, aways, match_equity_table
 from motif.evaluators.cube_model import (
-    CENTRED,
+    CENTRED_CUBE,
     DEAD,
     EVEN,
-    MATCH,
-    MONEY,
+    MATCH_CUBE,
+    MONEY_CUBE,
     NUMBERS,
     OPPONENTS_CUBE,
     OWN_CUBE,
@@ -50,7 +50,7 @@ DOUBLED_WORTH = 2.0
 """Factor from units of the doubled cube to units of the cube before the double."""
 _LEVELS_BEYOND = 3
 """Number of cube levels from the last useful level on, which may be doubled and immediately redoubled."""
-_OWNERS = {"me": OWN_CUBE, "centre": CENTRED, "opponent": OPPONENTS_CUBE}
+_OWNERS = {"me": OWN_CUBE, "centre": CENTRED_CUBE, "opponent": OPPONENTS_CUBE}
 
 BEAROFF = "bearoff"
 """Class of a race with all checkers of both sides at home, in addition to `CLASS_NAMES`."""
@@ -259,11 +259,11 @@ def fixed_cube_model(
     """
     results = range(-EVEN, EVEN + 1)
     if not state.length:
-        kind, last, played_out = MONEY, 0, np.zeros(2, np.int64)
+        kind, last, played_out = MONEY_CUBE, 0, np.zeros(2, np.int64)
         points = np.array(results, np.float64)
         values = np.stack([points if gammons_count(state) else np.sign(points), DOUBLED_WORTH * points])
     else:
-        kind = DEAD if is_valued_without_cube(state) else MATCH
+        kind = DEAD if is_valued_without_cube(state) else MATCH_CUBE
         last, played_out = _last_level(state)
         table = table or match_equity_table()
         cubes = [state.cube << level for level in range(last + _LEVELS_BEYOND)]

@@ -32,7 +32,7 @@ from motif.evaluators.bearoff.two_sided_cubes import (
     money_rules,
     pair_values,
 )
-from motif.evaluators.cube_model import NO_DOUBLE
+from motif.evaluators.cube_model import NO_STATE
 
 MAX_VALUES = 4_000_000
 """Maximum number of values computed for one position, which takes about half a second."""
@@ -217,11 +217,11 @@ def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
 
 
 def levels_after_doubles(state: MatchState, levels: dict[CubeLevel, int]) -> Numbers:
-    """Return the level (2, S) after a double by each player, or `NO_DOUBLE`, for each of `levels`.
+    """Return the level (2, S) after a double by each player, or `NO_STATE`, for each of `levels`.
 
     A double is useless to a player who wins the match with the current cube.
     """
-    doubled = np.full((2, len(levels)), NO_DOUBLE)
+    doubled = np.full((2, len(levels)), NO_STATE)
     for player in (0, 1):
         away = aways(state)[player] if state.length else None
         for (cube, owner), number in levels.items():

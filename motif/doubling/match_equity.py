@@ -28,7 +28,7 @@ from motif.runtime.files import text_of
 from motif.runtime.limits import EQUITY_TABLE_FILE
 
 DEFAULT_TABLE = "kazaross-xg2"
-TABLES = {"kazaross-xg2": "Kazaross-XG2.xml", "rockwell-kazaross": "Rockwell-Kazaross.xml"}
+TABLE_FILES = {"kazaross-xg2": "Kazaross-XG2.xml", "rockwell-kazaross": "Rockwell-Kazaross.xml"}
 """File of each included table."""
 
 _SHORTEST = 3
@@ -120,20 +120,20 @@ def aways(state: MatchState) -> tuple[int, int]:
 
 
 def match_equity_table(name: str = DEFAULT_TABLE) -> MatchEquityTable:
-    """Return the table `name`: one of `TABLES`, or the path of a file in gnubg's XML format.
+    """Return the table `name`: one of `TABLE_FILES`, or the path of a file in gnubg's XML format.
 
     Raises `SettingError` for an unknown name or an invalid file.
     """
-    return _table(name.lower() if name.lower() in TABLES else name)
+    return _table(name.lower() if name.lower() in TABLE_FILES else name)
 
 
 @lru_cache(maxsize=16)
 def _table(name: str) -> MatchEquityTable:
-    if name in TABLES:
-        file = resources.files("motif").joinpath("data", "met", TABLES[name])
+    if name in TABLE_FILES:
+        file = resources.files("motif").joinpath("data", "met", TABLE_FILES[name])
         return read_table(file.read_text(encoding="utf-8"), name)
     if not name.lower().endswith(".xml"):
-        names = ", ".join(TABLES)
+        names = ", ".join(TABLE_FILES)
         raise SettingError(
             f"unknown match equity table {name!r}: it must be {names} or a file in gnubg's format, NAME.xml"
         )

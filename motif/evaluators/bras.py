@@ -32,7 +32,7 @@ from motif.runtime.files import text_of
 from motif.runtime.limits import YAML_FILE
 
 SIGMA = 3.0
-WEIGHTS = {
+ARTICLE_WEIGHTS = {
     "pip": 2.2,
     "bar": 2.0,
     "off": 1.6,
@@ -47,7 +47,7 @@ WEIGHTS = {
 }
 """The article's weights by feature."""
 
-NAME, FORMAT = "bras", "motif-bras/1"
+NAME, _FORMAT = "bras", "motif-bras/1"
 _LARGEST = 1000.0
 """Limit of weights and sigma: beyond it every score is 0 or 100."""
 _MIN_SIGMA = 0.001
@@ -57,7 +57,7 @@ _MIN_SIGMA = 0.001
 class BrasFormula:
     """The parameters of the score: a weight for each feature, and sigma."""
 
-    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    weights: Mapping[str, float] = field(default_factory=lambda: ARTICLE_WEIGHTS)
     sigma: float = SIGMA
     """The value of D for which g is tanh(1), above 0."""
 
@@ -136,14 +136,14 @@ def read_formula(path: Path) -> BrasFormula:
     text = text_of(path, WeightFileError, YAML_FILE, "no such file of BRAS weights")
     document = yaml_document(text, where, WeightFileError)
     document.mapping(("format", "sigma", "weights"), wanted="a mapping with format, sigma and weights")
-    if document["format"].value != FORMAT:
-        document["format"].fail(f"must be {FORMAT}")
+    if document["format"].value != _FORMAT:
+        document["format"].fail(f"must be {_FORMAT}")
     weights, sigma = document.get("weights", {}), document.get("sigma", SIGMA)
     weights.mapping(BRAS_SET.names)
     own = {name: _number(entry) for name, entry in weights.items()}
     if not _number(sigma) >= _MIN_SIGMA:
         sigma.fail(f"must be at least {_MIN_SIGMA:g}, not {sigma.value}")
-    return BrasFormula({**WEIGHTS, **own}, float(sigma.value))
+    return BrasFormula({**ARTICLE_WEIGHTS, **own}, float(sigma.value))
 
 
 def _number(entry: Entry) -> float:

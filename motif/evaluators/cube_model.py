@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import HOME_POINTS, PACKED_WORDS, checkers_in, occupied, pips_in
-from motif.compiler.jit import DOUBLE, DOUBLES, FLAG, NOTHING, inline_kernel, kernel, lean_kernel, words_of
+from motif.compiler.jit import DOUBLES, FLAG, FLOAT64, NOTHING, inline_kernel, kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import all_home, home_number
 from motif.evaluators.probabilities import (
     LOSE_BACKGAMMON,
@@ -44,9 +44,9 @@ from motif.evaluators.probabilities import (
 )
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, RACE, classify
 
-CUBELESS, DEAD, MONEY, MATCH = range(4)
+CUBELESS, DEAD, MONEY_CUBE, MATCH_CUBE = range(4)
 """Kinds of model: cubeless money play, a dead cube, money play, a match."""
-OWN_CUBE, CENTRED, OPPONENTS_CUBE = 1, 0, -1
+OWN_CUBE, CENTRED_CUBE, OPPONENTS_CUBE = 1, 0, -1
 """Cube owners."""
 EVEN = 3
 """The column of `CubeModel.equities` for 0 points."""
@@ -58,7 +58,7 @@ _CONTACT, _CRASHED, _BEAROFF, _RACE_BASE, _RACE_PER_PIP, _RACE_LOWEST, _RACE_HIG
 _ENDS = 4
 """Number of points of a curve: no wins, the two cash points, only wins."""
 
-NO_DOUBLE = -1
+NO_STATE = -1
 """Marks a double that is useless or not allowed, in place of the cube state after it."""
 MAX_STATES = 16
 """Maximum number of distinct cube states: see `CubeModel.like`."""
@@ -95,9 +95,9 @@ class CubeModel(NamedTuple):
     state: int
     """The present cube state, 0 to S - 1."""
     kind: _Ints
-    """(S,): `CUBELESS`, `DEAD`, `MONEY` or `MATCH`."""
+    """(S,): `CUBELESS`, `DEAD`, `MONEY_CUBE` or `MATCH_CUBE`."""
     owner: _Ints
-    """(S,): `OWN_CUBE`, `CENTRED` or `OPPONENTS_CUBE`, from side 0."""
+    """(S,): `OWN_CUBE`, `CENTRED_CUBE` or `OPPONENTS_CUBE`, from side 0."""
     last: _Ints
     """(S,): in a match, the level of the last cube at which a double can help both sides."""
     equities: _Floats
@@ -109,7 +109,7 @@ class CubeModel(NamedTuple):
     cube: _Ints
     """(S,): cube values."""
     doubled: _Ints
-    """(S, 2): the state after each side's double is taken, or `NO_DOUBLE`."""
+    """(S, 2): the state after each side's double is taken, or `NO_STATE`."""
     like: _Ints
     """(S,): the first state whose equities are proportional to those of this one."""
     ratio: _Floats
@@ -161,7 +161,7 @@ def one_state(
         played_out[None],
         efficiency,
         np.ones(1, np.int64),
-        np.full((1, 2), NO_DOUBLE, np.int64),
+        np.full((1, 2), NO_STATE, np.int64),
         np.zeros(1, np.int64),
         np.ones(1),
         False,
@@ -170,7 +170,7 @@ def one_state(
 
 
 _MONEY_POINTS = np.tile(np.arange(-3.0, 4.0), (2, 1, 1))
-NO_CUBE = one_state(CUBELESS, CENTRED, 0, _MONEY_POINTS, np.zeros(2, np.int64), np.zeros(len(NUMBERS)))
+NO_CUBE = one_state(CUBELESS, CENTRED_CUBE, 0, _MONEY_POINTS, np.zeros(2, np.int64), np.zeros(len(NUMBERS)))
 """Cubeless money play."""
 
 
@@ -276,7 +276,7 @@ def _live_cash_point(equities, level, wins, next_cash):
 def _cash_points(cube_model, state, side, wins, losses):
     """Return the live cash points, as probabilities of winning, of `side` and the other side."""
     own, other = cube_model.equities[state, side], cube_model.equities[state, 1 - side]
-    if cube_model.kind[state] == MONEY:
+    if cube_model.kind[state] == MONEY_CUBE:
         return _money_cash_point(own, wins, losses), _money_cash_point(other, losses, wins)
     last, played_out = cube_model.last[state], cube_model.played_out[state]
     own_cash = _last_cash_point(own, last, played_out[side], wins, losses)
@@ -389,16 +389,16 @@ def held_and_taken(cube_model, side, words, packed, row):
     known = is_known(cube_model, words)
     held = value_held(cube_model, state, side, words, packed, row, known)
     doubled = cube_model.doubled[state, side]
-    if doubled == NO_DOUBLE:
+    if doubled == NO_STATE:
         return held, held
     return held, value_held(cube_model, doubled, side, words, packed, row, known)
 
 
-@lean_kernel(DOUBLE)
+@lean_kernel(FLOAT64)
 def value_for_side(cube_model, side, words, packed, row):
     """Return the equity for `side`, on roll, who may double first; parameters as in `value_held`."""
     held, taken = held_and_taken(cube_model, side, words, packed, row)
-    if cube_model.doubled[cube_model.state, side] == NO_DOUBLE:
+    if cube_model.doubled[cube_model.state, side] == NO_STATE:
         return held
     return max(held, after_double(cube_model, cube_model.state, side, taken))
 
@@ -423,7 +423,7 @@ def with_doubles(cube_model, states, side):
     """Return the mask `states` plus the states (by `CubeModel.like`) that doubles by `side` lead to."""
     more = states
     for state in range(MAX_STATES):
-        if states >> state & 1 and cube_model.doubled[state, side] != NO_DOUBLE:
+        if states >> state & 1 and cube_model.doubled[state, side] != NO_STATE:
             more |= 1 << cube_model.like[cube_model.doubled[state, side]]
     return more
 
@@ -432,7 +432,7 @@ def with_doubles(cube_model, states, side):
 def first_value(cube_model, state, side, held):
     """Return the equity for `side`, who may double, from the equities `held` without a double, by state."""
     doubled = cube_model.doubled[state, side]
-    if doubled == NO_DOUBLE:
+    if doubled == NO_STATE:
         return held[state]
     taken = cube_model.ratio[doubled] * held[cube_model.like[doubled]]
     return max(held[state], after_double(cube_model, state, side, taken))
@@ -453,7 +453,7 @@ def best_of_double(
     `pairs` (n, 2) are the equities without a double and after double and take.
     """
     held, taken = pairs[:, 0], pairs[:, 1]
-    if cube_model.doubled[cube_model.state, side] == NO_DOUBLE:
+    if cube_model.doubled[cube_model.state, side] == NO_STATE:
         return held
     passed = cube_model.equities[cube_model.state, side, 0, EVEN + 1]
     return np.maximum(held, best_answers(taken, passed, bool(cube_model.beavers)))

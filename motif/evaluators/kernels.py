@@ -56,7 +56,7 @@ from motif.parameters.position_class import classify
 from motif.parameters.sets import measure, take_places
 from motif.runtime.streams import next_below
 
-RANDOM, TABLE, WEIGHTS = range(3)
+RANDOM_MODEL, TABLE_MODEL, WEIGHTS_MODEL = range(3)
 """Kinds of model."""
 SOURCES = ("finished game", "bearoff tables", "weights", "point table")
 """Sources of a value; the first one that applies is used."""
@@ -183,7 +183,7 @@ def _source(model, words):
         return FINISHED, points
     if covered(model.bearoff, words):
         return TABLES, points
-    return BY_WEIGHTS if model.kind == WEIGHTS else BY_TABLE, points
+    return BY_WEIGHTS if model.kind == WEIGHTS_MODEL else BY_TABLE, points
 
 
 @inline_kernel
@@ -376,16 +376,16 @@ def best_scored(considered, order, space):
 @inline_kernel
 def choose_within(model, words, packed, high, low, space, stream):
     """Generate the plays of a roll into ``space.plays``; return the chosen play's number and their count."""
-    if model.kind == TABLE or model.kept > 0:
+    if model.kind == TABLE_MODEL or model.kept > 0:
         steps = model.steps[_class_of(words, packed)]
         count = generate_scored(words, packed, high, low, space.plays, steps)
     else:
         count = generate_within(words, high, low, space.plays)
     if count == 1:
         return 0, 1
-    if model.kind == RANDOM:
+    if model.kind == RANDOM_MODEL:
         return next_below(stream, count), count
-    if model.kind == TABLE:
+    if model.kind == TABLE_MODEL:
         return best_by_table(count, space.plays.scores), count
     considered, order = filtered_plays(model, count, space)
     _score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
@@ -395,7 +395,7 @@ def choose_within(model, words, packed, high, low, space, stream):
 @inline_kernel
 def generate_for(model, words, packed, high, low, space):
     """Generate a roll's plays into ``space.plays``, scored if the model needs it; return their number."""
-    scored, steps = model.kind == TABLE or model.kept > 0, space.plays.no_steps
+    scored, steps = model.kind == TABLE_MODEL or model.kept > 0, space.plays.no_steps
     if scored:
         steps = model.steps[_class_of(words, packed)]
     return generate_with_steps(words, packed, high, low, space.plays, steps, scored)
@@ -451,7 +451,7 @@ def best_reply(model, words, packed, high, low, space):
     Return the number of the best play and its cubeless equity for the mover, as in `Evaluator.play_equities`.
     """
     count = generate_for(model, words, packed, high, low, space)
-    if model.kind != WEIGHTS:
+    if model.kind != WEIGHTS_MODEL:
         best = np.int64(best_by_table(count, space.plays.scores))
         return best, _table_equity(model, words, packed, best, space)
     considered, order = filtered_plays(model, count, space)
@@ -467,7 +467,7 @@ def best_cubeful_reply(model, cube_model, side, words, packed, high, low, space)
     Return the number of the play with the highest cubeful equity for the mover, `side`.
     """
     count = generate_for(model, words, packed, high, low, space)
-    if model.kind != WEIGHTS:
+    if model.kind != WEIGHTS_MODEL:
         return np.int64(best_by_table(count, space.plays.scores))
     considered, order = filtered_plays(model, count, space)
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
@@ -487,9 +487,9 @@ def choose(model, words, packed, high, low, space, stream):
 @lean_kernel(NOTHING)
 def score_plays(model, words, packed, count, space, scores):
     """Write to `scores` the scores of the `count` plays in ``space.plays`` for the mover."""
-    if model.kind == RANDOM:
+    if model.kind == RANDOM_MODEL:
         scores[:count] = 0.0
-    elif model.kind == TABLE:
+    elif model.kind == TABLE_MODEL:
         table = model.tables[_class_of(words, packed)]
         for k in range(count):
             scores[k] = model.unit * table_score_of_mover(space.plays.boards[k], table)

@@ -34,7 +34,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.compiler.jit import compile_ahead
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
-from motif.evaluators.cube_model import NO_CUBE, NO_DOUBLE, CubeModel, best_of_double, cube_pairs
+from motif.evaluators.cube_model import NO_CUBE, NO_STATE, CubeModel, best_of_double, cube_pairs
 from motif.evaluators.evaluator import (
     ROLLOUT_SOURCE,
     BestPlays,
@@ -185,7 +185,7 @@ class View(NamedTuple):
     def doubled(self) -> "View | None":
         """Return the view after a double by `side` and a take; None if `side` may not double."""
         state = int(self.cube_model.doubled[self.cube_model.state, self.side])
-        return None if state == NO_DOUBLE else self._in_state(state)
+        return None if state == NO_STATE else self._in_state(state)
 
     def at_present(self) -> "View":
         """Return the view with the cube in the state whose replies the others follow."""

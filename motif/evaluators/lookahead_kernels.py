@@ -5,12 +5,12 @@ import numpy as np
 from motif.board.movegen import ROLL_SHARES, ROLLS
 from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, copy_words
-from motif.compiler.jit import DOUBLE, NOTHING, inline_kernel, lean_kernel, words_of
+from motif.compiler.jit import FLOAT64, NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import is_exact
 from motif.evaluators.cube_model import MAX_STATES, first_value, hold_states, is_known, with_doubles
 from motif.evaluators.kernels import (
     RIVALS_WITHIN,
-    WEIGHTS,
+    WEIGHTS_MODEL,
     best_by_table,
     best_reply,
     best_scored,
@@ -97,7 +97,7 @@ def _is_seen(number, before, seen, offset):
     return seen == EVERY_ROLL or _THIRDS[number] == _THIRDS[before]
 
 
-@lean_kernel(DOUBLE)
+@lean_kernel(FLOAT64)
 def look_ahead(model, plies, last, space, tree, wants_rows):
     """Return the cubeless equity, at `plies`, of the packed board in ``tree.words[0]``.
 
@@ -213,7 +213,7 @@ def _choose_replies(model, cube_model, side, level, high, low, space, tree):
     count = generate_for(model, words, packed, high, low, space)
     considered, order = 1, space.filter_kept[:0]
     first, least = np.int64(0), -np.inf
-    if model.kind != WEIGHTS:
+    if model.kind != WEIGHTS_MODEL:
         first = np.int64(best_by_table(count, space.plays.scores))
     elif count > 1:
         considered, order = filtered_plays(model, count, space)

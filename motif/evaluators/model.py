@@ -13,7 +13,7 @@ from motif.compiler.simd import ALIGNMENT, GROUP
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.forms import MAX_ROW, BoardBatch, FormTables, new_board_batch
 from motif.evaluators.hidden_layer import MAX_UNITS, HiddenTables, no_hidden_layers
-from motif.evaluators.kernels import RANDOM, TABLE
+from motif.evaluators.kernels import RANDOM_MODEL, TABLE_MODEL
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters.named_sets import OwnSet
@@ -42,7 +42,7 @@ class MeasuredSet(NamedTuple):
 class Model(NamedTuple):
     """The arrays of one evaluator; unused ones are small dummies."""
 
-    kind: int = TABLE
+    kind: int = TABLE_MODEL
     measured: MeasuredSet = MeasuredSet()
     win_only: bool = True
     """Whether ``win`` is the only head: plays are ranked by its raw sum."""
@@ -144,7 +144,7 @@ def aligned(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 def random_model() -> Model:
     """Return the model of a player that chooses any legal play with equal probability."""
-    return Model(kind=RANDOM)
+    return Model(kind=RANDOM_MODEL)
 
 
 def table_model(tables: npt.NDArray[np.float32]) -> Model:

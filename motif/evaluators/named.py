@@ -29,7 +29,7 @@ _FOLDERS = (_PACKAGE / "weights", _PACKAGE.parent / "weights")
 """Possible folders of weights: in the installed package, or beside the package in a checkout."""
 WEIGHT_SUFFIXES = (".yaml", ".yml", ".yaml.xz", ".yml.xz")
 """Suffixes of weight files; the last two are compressed."""
-WRITTEN_SUFFIXES = (".yaml", ".yml")
+WRITTEN_WEIGHT_SUFFIXES = (".yaml", ".yml")
 """Suffixes of the weight files that motif writes."""
 _ASKED_FOR_LATEST = re.compile(rf"(?<![^:]){LATEST}(?=$|[@+,])")
 _VERSION = re.compile(r"motif-v(\d+)")

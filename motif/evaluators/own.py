@@ -40,7 +40,7 @@ _TOLERANCE = 1e-3
 
 
 @runtime_checkable
-class Values(Protocol):
+class EvaluatorLike(Protocol):
     """Protocol of an object that can be an evaluator."""
 
     def evaluate_many(self, boards: npt.NDArray[np.int8], /) -> npt.ArrayLike:
@@ -50,7 +50,7 @@ class Values(Protocol):
 class OwnEvaluator(Evaluator):
     """An evaluator made from your own object; see `as_evaluator`."""
 
-    def __init__(self, name: str, own: Values) -> None:
+    def __init__(self, name: str, own: EvaluatorLike) -> None:
         self.name = name
         self.own = own
 
@@ -160,7 +160,7 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
             "evaluate_many(boards) "
             f"that returns {_RETURNS}, not {shown(own)}: {kind} has no such method"
         )
-    assert isinstance(own, Values)
+    assert isinstance(own, EvaluatorLike)
     own_name = getattr(own, "name", None)
     return OwnEvaluator(
         name or (own_name if isinstance(own_name, str) and own_name else type(own).__name__), own

@@ -17,7 +17,7 @@ from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET, PHASES, mover_phases
 
-WEIGHTS = np.array(
+PHASE_WEIGHTS = np.array(
     [
         # The player who has just moved: early, middle and late game.
         [1.3, 1.7, 0.8],  # occupied points
@@ -41,11 +41,11 @@ WEIGHTS = np.array(
 )
 """The source's table (16, 3)."""
 
-LOWEST = float(np.minimum(WEIGHTS.min(axis=1), 0).sum())
-HIGHEST = float(np.maximum(WEIGHTS.max(axis=1), 0).sum())
+LOWEST = float(np.minimum(PHASE_WEIGHTS.min(axis=1), 0).sum())
+HIGHEST = float(np.maximum(PHASE_WEIGHTS.max(axis=1), 0).sum())
 """The largest change of the score by all features together, each in its worst or best phase."""
 
-_ROW = WEIGHTS.T.ravel()
+_ROW = PHASE_WEIGHTS.T.ravel()
 
 # Coefficients of win = squash(INTERCEPT + SLOPE * score) for the player who has just moved, by least squares
 # on 36 rollouts each of 21,655 positions of the heuristic's own games. The score says little about

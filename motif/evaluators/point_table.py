@@ -17,7 +17,7 @@ from motif.compiler.jit import inline_kernel
 from motif.parameters.position_class import CLASS_NAMES
 
 TABLE_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
-Table = npt.NDArray[np.float32]
+_Table = npt.NDArray[np.float32]
 
 _UNIT_BITS = 40
 _ONE = np.uint64(1)
@@ -79,7 +79,7 @@ def steps_of(tables: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return steps
 
 
-def _pubeval_table(weights: npt.NDArray[np.float64]) -> Table:
+def _pubeval_table(weights: npt.NDArray[np.float64]) -> _Table:
     """Return Tesauro's 122 weights as a table.
 
     Inputs for points 24 down to 1 of the scored side: [n == -1, n == 1, n >= 2, n == 3, (n - 3) / 2 if n >=

@@ -22,7 +22,7 @@ from motif.evaluators.forms import ABSENT, FormTables
 from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, squash_units
 from motif.evaluators.kernels import (
     SOURCES,
-    WEIGHTS,
+    WEIGHTS_MODEL,
     cube_pairs_packed,
     evaluate_packed,
     score_by_tables,
@@ -110,7 +110,7 @@ class StaticEvaluator(Evaluator):
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
         """See `Evaluator.equity_many`."""
-        if self.model.kind != WEIGHTS:
+        if self.model.kind != WEIGHTS_MODEL:
             return super().equity_many(boards)
         scores = np.empty(len(boards))
         model, space = prepared(self.model)
@@ -119,7 +119,7 @@ class StaticEvaluator(Evaluator):
 
     def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
         """See `Evaluator.play_equities`.  The point table is that of the class before the play."""
-        if self.model.kind == WEIGHTS:
+        if self.model.kind == WEIGHTS_MODEL:
             return super().play_equities(before, plays)
         classes = classify_many(pack_many(before))[plays.decision]
         after, scores = pack_many(plays.boards), np.empty(len(plays.boards))
@@ -132,7 +132,7 @@ class StaticEvaluator(Evaluator):
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> Evaluator:
         """See `Evaluator.with_cube`; point tables, whose ranking ignores the cube, are unchanged."""
-        return super().with_cube(cube_model, side) if self.model.kind == WEIGHTS else self
+        return super().with_cube(cube_model, side) if self.model.kind == WEIGHTS_MODEL else self
 
     def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> npt.NDArray[np.float64]:
         """See `Evaluator.cube_equities`."""
@@ -175,7 +175,7 @@ def weights_model(weights: WeightFile) -> Model:
     win_only = weights.head_names() == (OUTPUTS[WIN],) and not weights.hidden_layers
     model = Model() if weights.pre_filter is None else table_model(weights.pre_filter.tables())
     model = model._replace(
-        kind=WEIGHTS,
+        kind=WEIGHTS_MODEL,
         measured=MeasuredSet(
             code_of(weights.parameters),
             places=weights.parameters.places,
@@ -319,7 +319,7 @@ def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:
 
     Raises `PlayerError` for a point table, whose scores cannot be compared with values.
     """
-    if evaluator.model.kind != WEIGHTS:
+    if evaluator.model.kind != WEIGHTS_MODEL:
         raise PlayerError(f"{evaluator.name!r} ranks plays by a score: bearoff tables need a weight file")
     model = evaluator.model._replace(bearoff=bearoff_tables())
     return StaticEvaluator(evaluator.name + BEAROFF_SUFFIX, model, evaluator.weights)

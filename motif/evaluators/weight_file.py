@@ -23,7 +23,7 @@ from motif.runtime.documents import yaml_text
 from motif.runtime.errors import WeightFileError, plain_text, shown
 from motif.runtime.files import write_text
 
-FORMAT = "motif-weights/1"
+WEIGHTS_FORMAT = "motif-weights/1"
 PAIR = "*"
 """Separator of the two names of a second-degree term."""
 
@@ -45,7 +45,7 @@ one.
 """
 SIDES = ("own", "opponent")
 """Sides whose checkers are counted; each side has its own numbering."""
-DIGITS = 4
+_DIGITS = 4
 """Significant digits of rounded weights, so that people can read files of many weights."""
 _MIN_WEIGHT = 1e-4
 WORDS_KEY = "words"
@@ -184,7 +184,7 @@ class WeightFile:
         write_text(Path(path), "".join(self._lines()))
 
     def _lines(self) -> Iterator[str]:
-        yield f"format: {FORMAT}\n"
+        yield f"format: {WEIGHTS_FORMAT}\n"
         yield _yaml({"name": self.name, "version": self.version, "parent": self.parent})
         fingerprint = self.parameters.fingerprint
         yield f'parameters: {{set: {self.parameters.name}, fingerprint: "{fingerprint}"}}\n'
@@ -209,7 +209,7 @@ class WeightFile:
         yield "fit: " + _yaml(self.fit, default_flow_style=True)
 
 
-def to_digits(weights: npt.NDArray[np.floating], digits: int = DIGITS) -> npt.NDArray[np.float32]:
+def to_digits(weights: npt.NDArray[np.floating], digits: int = _DIGITS) -> npt.NDArray[np.float32]:
     """Return `weights` rounded to significant digits; those below 1e-4 are rounded as if they were 1e-4."""
     places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _MIN_WEIGHT))).astype(np.int64)
     shift = 10.0 ** np.maximum(places, 0)

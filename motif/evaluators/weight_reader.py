@@ -14,11 +14,11 @@ from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.evaluators.weight_cache import keep_weights, kept_weights
 from motif.evaluators.weight_file import (
     FILTER_STEPS,
-    FORMAT,
     HIDDEN_KEY,
     LINE_WANTED,
     PAIR,
     SIDES,
+    WEIGHTS_FORMAT,
     WORDS_KEY,
     HeadWeights,
     HiddenLayer,
@@ -102,8 +102,8 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     except YamlTextError as error:
         raise WeightFileError(f"{where}: not YAML, or cut short: {error}") from None
     document.mapping()
-    if document.get("format").value != FORMAT:
-        document.get("format").fail(f"must be {FORMAT!r}, not {shown(document.get('format').value)}")
+    if document.get("format").value != WEIGHTS_FORMAT:
+        document.get("format").fail(f"must be {WEIGHTS_FORMAT!r}, not {shown(document.get('format').value)}")
     document.mapping(_TOP_KEYS, needed=_NEEDED_KEYS)
     parameters = _parameters(document["parameters"], folder, _names_in(document["classes"].value))
     classes = _classes(document["classes"], parameters)

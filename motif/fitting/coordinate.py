@@ -41,9 +41,9 @@ from motif.fitting.problem import Problem
 from motif.fitting.terms import FloatArray, Terms
 
 METHOD = "coordinate"
-ROWS_PER_WEIGHT = 8
+_ROWS_PER_WEIGHT = 8
 """Rows per weight for the model's curvature; half as many for the first model, which is soon replaced."""
-MIN_ROWS = 16384
+_MIN_ROWS = 16384
 """Minimum number of rows, for problems with few weights."""
 MAX_SWEEPS = 60
 """Maximum sweeps back and forth per pass."""
@@ -127,16 +127,16 @@ class _CoordinateState:
         """Do one pass: sweeps over the model and the resulting step; return the reason if it fails."""
         if self._model is None:
             self._leverages = leverages(self._objective, self.terms, self.point)
-            self._model = self._new_model(ROWS_PER_WEIGHT // 2)
+            self._model = self._new_model(_ROWS_PER_WEIGHT // 2)
         elif self._model.is_stale(self.point):
-            self._model = self._new_model(ROWS_PER_WEIGHT)
+            self._model = self._new_model(_ROWS_PER_WEIGHT)
         gradient = self._gradient()
         swept = self._model.swept(gradient, _LAST_SHARE * tolerance * self.point.error)
         raw = raw_predictions(self.terms, self._train.features, swept)
         return self._take(self._combined(gradient, _Step(swept, raw)), gradient)
 
     def _new_model(self, rows_per_weight: int) -> "_Model":
-        size = max(MIN_ROWS, rows_per_weight * self.terms.count)
+        size = max(_MIN_ROWS, rows_per_weight * self.terms.count)
         return _Model(self._objective, self.terms, self.point, self._leverages, size)
 
     def _gradient(self) -> FloatArray:

@@ -23,11 +23,11 @@ from scipy.linalg import LinAlgError, cho_factor
 
 from motif.compiler.jit import fast_kernel, inline_kernel, kernel
 from motif.fitting.design import in_threads, term_sums
-from motif.fitting.problem import RankingOperator, Rows
+from motif.fitting.problem import FitRows, RankingOperator
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.errors import FitError
 
-CHUNK_ROWS = 4096
+_CHUNK_ROWS = 4096
 """Rows that a thread expands to all their terms together: 25 MB at 1,540 weights."""
 _FIRST_JITTER, _LAST_JITTER = 1e-6, 1.0
 """Shares of the diagonal that are added, because float32 sums over collinear terms may not be positive
@@ -67,7 +67,7 @@ def factorised(centred: FloatArray, transform: sparse.csr_array, penalty: FloatA
 
 def curvature_over(
     terms: Terms,
-    train: Rows,
+    train: FitRows,
     rows: IntArray,
     factors: FloatArray,
     operator: RankingOperator,
@@ -91,7 +91,7 @@ def curvature_over(
         return jacobian.T @ jacobian  # NumPy lets other threads run meanwhile
 
     gram = np.zeros((some.count, some.count))
-    for part in in_threads(chunk_gram, list(decision_chunks(operator.starts, CHUNK_ROWS))):
+    for part in in_threads(chunk_gram, list(decision_chunks(operator.starts, _CHUNK_ROWS))):
         gram += part
     if len(places) == terms.count:
         return gram
@@ -100,7 +100,7 @@ def curvature_over(
     return out
 
 
-def centres(terms: Terms, rows: Rows, shares: FloatArray) -> npt.NDArray[np.float32]:
+def centres(terms: Terms, rows: FitRows, shares: FloatArray) -> npt.NDArray[np.float32]:
     """Return the means of the features of `rows`, weighted by `shares` (n,)."""
     sums = term_sums(Terms.linear(terms.size), rows.features, shares)
     return (sums[1:] / sums[0] if sums[0] > 0 else sums[1:]).astype(np.float32)
@@ -148,7 +148,7 @@ def sums_needed(size: int) -> int:
 
 
 def moment_curvature(
-    terms: Terms, train: Rows, rows: IntArray, factors: FloatArray, means: npt.NDArray[np.float32]
+    terms: Terms, train: FitRows, rows: IntArray, factors: FloatArray, means: npt.NDArray[np.float32]
 ) -> FloatArray:
     """Return J^T J, where J's rows are the centred terms of `rows` of `train`, times `factors`.
 
@@ -158,7 +158,7 @@ def moment_curvature(
     columns = _triangle(size + 1)
 
     def chunk_sums(begin: int) -> npt.NDArray[np.float32]:
-        part = slice(begin, begin + CHUNK_ROWS)
+        part = slice(begin, begin + _CHUNK_ROWS)
         centred = train.features[rows[part]] - means
         by_first, by_second = np.empty((2, len(centred), columns), np.float32)
         _products(centred, factors[part].astype(np.float32), by_first, by_second)
@@ -171,7 +171,7 @@ def moment_curvature(
         return out
 
     total = np.zeros(groups.places[-1])
-    for sums in in_threads(chunk_sums, range(0, len(rows), CHUNK_ROWS)):
+    for sums in in_threads(chunk_sums, range(0, len(rows), _CHUNK_ROWS)):
         total += sums
     first, second = terms.variables
     group_of = np.searchsorted(groups.firsts, np.arange(1 + size), side="right") - 1

@@ -15,14 +15,22 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.compiler.jit import kernel
-from motif.compiler.simd import ALIGNMENT, COLUMNS, FORM_ROWS, LANES, add_run, column_sums, transpose_tile
+from motif.compiler.simd import (
+    ALIGNMENT,
+    COLUMNS_AT_ONCE,
+    FORM_ROWS,
+    LANES,
+    add_run,
+    column_sums,
+    transpose_tile,
+)
 from motif.fitting.terms import FloatArray, IntArray, Terms
 from motif.runtime.parallel import threads_here
 
 _Chunk = TypeVar("_Chunk")
 _Result = TypeVar("_Result")
 
-CHUNK_ROWS = 8192
+_CHUNK_ROWS = 8192
 """Rows per thread and call."""
 _BLOCK_ROWS = 256
 """Rows per block, each of which is summed separately; the sums of blocks are added in order."""
@@ -78,8 +86,8 @@ def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> I
 class _Products(NamedTuple):
     """Terms, each the product of two variables (`Terms.variables`).
 
-    Consecutive terms with the same first variable form a run; strips are parts of runs with at most `COLUMNS`
-    terms.
+    Consecutive terms with the same first variable form a run; strips are parts of runs with at most
+    `COLUMNS_AT_ONCE` terms.
     """
 
     second: IntArray
@@ -95,7 +103,7 @@ class _Products(NamedTuple):
     first_of_strips: IntArray
     """(strips,): the first variable of each strip."""
     columns: IntArray
-    """(strips, `COLUMNS`): the second variables, padded with the last one."""
+    """(strips, `COLUMNS_AT_ONCE`): the second variables, padded with the last one."""
 
 
 @lru_cache(maxsize=4)
@@ -104,13 +112,13 @@ def _products(terms: Terms) -> _Products:
     runs = np.append(np.flatnonzero(np.diff(first, prepend=-1)), len(first))
     strips = np.array(
         [
-            (max(begin, end - COLUMNS), end)
+            (max(begin, end - COLUMNS_AT_ONCE), end)
             for begin, last in itertools.pairwise(runs.tolist())
-            for end in range(last, begin, -COLUMNS)
+            for end in range(last, begin, -COLUMNS_AT_ONCE)
         ]
     )
     strips = strips[np.argsort(-second[strips[:, 1] - 1], kind="stable")]
-    columns = second[np.minimum(strips[:, :1] + np.arange(COLUMNS), strips[:, 1:] - 1)]
+    columns = second[np.minimum(strips[:, :1] + np.arange(COLUMNS_AT_ONCE), strips[:, 1:] - 1)]
     return _Products(second, runs, first[runs[:-1]], strips, first[strips[:, 0]], columns)
 
 
@@ -160,7 +168,7 @@ def _raw_chunk(features, weights, products, raw):
 @kernel
 def _sums_chunk(features, row_values, products, sums):
     size = 1 + features.shape[1]
-    block, scaled, totals = _room(size, _BLOCK_ROWS), _room(size, _BLOCK_ROWS), np.empty(COLUMNS)
+    block, scaled, totals = _room(size, _BLOCK_ROWS), _room(size, _BLOCK_ROWS), np.empty(COLUMNS_AT_ONCE)
     for begin in range(0, len(row_values), _BLOCK_ROWS):
         count = min(_BLOCK_ROWS, len(row_values) - begin)
         _load(features, begin, begin + count, block)
@@ -176,7 +184,7 @@ def _sums_chunk(features, row_values, products, sums):
 
 
 def _row_chunks(rows: int) -> list[slice]:
-    return [slice(begin, begin + CHUNK_ROWS) for begin in range(0, rows, CHUNK_ROWS)]
+    return [slice(begin, begin + _CHUNK_ROWS) for begin in range(0, rows, _CHUNK_ROWS)]
 
 
 def _raised(features: npt.NDArray[np.float32], power: int) -> npt.NDArray[np.float32]:

@@ -33,9 +33,9 @@ from motif.fitting.problem import Problem, RankingOperator
 from motif.fitting.terms import FloatArray, IntArray, Terms
 
 METHOD = "gauss-newton"
-ROWS_PER_WEIGHT = 24
+_ROWS_PER_WEIGHT = 24
 """Rows per weight in the sample."""
-MIN_ROWS = 16384
+_MIN_ROWS = 16384
 """Minimum number of rows in the sample, for problems with few weights."""
 _EVEN_SHARE = 0.5
 """Share of the sample that is spread evenly; the rest favours rows with rare terms."""
@@ -150,11 +150,11 @@ class Preconditioner:
     """Factorised approximation of the curvature at one point."""
 
     def __init__(
-        self, objective: Objective, point: Linearization, rows_per_weight: int = ROWS_PER_WEIGHT
+        self, objective: Objective, point: Linearization, rows_per_weight: int = _ROWS_PER_WEIGHT
     ) -> None:
         train, terms = objective.problem.train, objective.problem.terms
         shares = leverages(objective, terms, point)
-        size = max(MIN_ROWS, rows_per_weight * terms.count)
+        size = max(_MIN_ROWS, rows_per_weight * terms.count)
         rows, factors, operator = sampled_rows(objective, point, shares, size)
         means = centres(terms, train, point.slopes**2)
         centred = curvature_over(terms, train, rows, factors, operator, means)

@@ -42,7 +42,7 @@ from motif.evaluators.probabilities import (
 )
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer, linear_head
 from motif.fitting.objective import PassRecord
-from motif.fitting.point_columns import PLACES, POINT_COLUMNS, POINT_SHAPE, STEPS, fill_step_columns
+from motif.fitting.point_columns import PLACES, POINT_COLUMNS, POINT_SHAPE, POINT_STEPS, fill_step_columns
 from motif.fitting.problem import decision_starts
 from motif.fitting.terms import IntArray
 from motif.runtime.files import replacing
@@ -510,9 +510,9 @@ def _point_terms_at(index, signed):
     """
     if signed == 0:
         return -1, -1, np.float32(0)
-    first = (index - 1) * STEPS if signed > 0 else (PLACES + OWN_BAR - 1 - index) * STEPS
-    checkers = min(abs(signed), STEPS - 1)
-    return first + checkers - 1, first + STEPS - 1, np.float32(abs(signed) - checkers)
+    first = (index - 1) * POINT_STEPS if signed > 0 else (PLACES + OWN_BAR - 1 - index) * POINT_STEPS
+    checkers = min(abs(signed), POINT_STEPS - 1)
+    return first + checkers - 1, first + POINT_STEPS - 1, np.float32(abs(signed) - checkers)
 
 
 @kernel

@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.problem import Problem, RankingOperator, Rows, checked_weights
+from motif.fitting.problem import FitRows, Problem, RankingOperator, checked_weights
 from motif.fitting.terms import FloatArray
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
@@ -179,7 +179,7 @@ class Objective:
         return raw_predictions(self.problem.terms, train.features, weights)
 
 
-def rmse(problem: Problem, rows: Rows, weights: FloatArray) -> float | None:
+def rmse(problem: Problem, rows: FitRows, weights: FloatArray) -> float | None:
     """Return the weighted root mean square of y - label over `rows`; None if their weights are 0."""
     total = rows.sample_weights.sum()
     if total == 0:

@@ -14,13 +14,13 @@ from motif.evaluators.point_table import tables_of
 from motif.evaluators.weight_file import FILTER_STEPS
 from motif.fitting.terms import FloatArray
 
-STEPS = FILTER_STEPS
+POINT_STEPS = FILTER_STEPS
 """Columns per point: 1, 2 and 3 checkers, and each further checker."""
 PLACES = PACKED_BAR + 1
-POINT_SHAPE = (2, PLACES, STEPS)
+POINT_SHAPE = (2, PLACES, POINT_STEPS)
 """Shape of the columns: side (own, opponent), point, step."""
-POINT_COLUMNS = 2 * PLACES * STEPS
-_STEP_VALUES = np.ascontiguousarray(tables_of(np.eye(STEPS, dtype=np.float32)).T.astype(np.float64))
+POINT_COLUMNS = 2 * PLACES * POINT_STEPS
+_STEP_VALUES = np.ascontiguousarray(tables_of(np.eye(POINT_STEPS, dtype=np.float32)).T.astype(np.float64))
 """(16, STEPS): the columns of one point, by the number of checkers there."""
 
 
@@ -44,6 +44,6 @@ def fill_step_columns(boards, first, out):
             side, place, checkers = 0, index - 1, signed
             if signed < 0:
                 side, place, checkers = 1, OWN_BAR - 1 - index, -signed
-            column = first + (side * PLACES + place) * STEPS
-            for step in range(STEPS):
+            column = first + (side * PLACES + place) * POINT_STEPS
+            for step in range(POINT_STEPS):
                 out[row, column + step] = _STEP_VALUES[checkers, step]

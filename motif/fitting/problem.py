@@ -114,7 +114,7 @@ EQUITY = Link(-3.0, 3.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class FitRows:
     """The samples of one side, training or validation; n may be 0."""
 
     features: npt.NDArray[np.float32]
@@ -161,8 +161,8 @@ class Problem:
     training: npt.NDArray[np.bool_] | None = None
     ridge: float = 0.0
     ranking: float = 0.0
-    train: Rows = field(init=False)
-    validation: Rows = field(init=False)
+    train: FitRows = field(init=False)
+    validation: FitRows = field(init=False)
 
     def __post_init__(self) -> None:
         features = _checked_features(self.features, self.terms.size)
@@ -320,11 +320,11 @@ def _rows(
     weights: FloatArray,
     decisions: IntArray | None,
     mask: npt.NDArray[np.bool_],
-) -> Rows:
+) -> FitRows:
     which = compact(np.flatnonzero(mask))
     ids = None if decisions is None else decisions[which]
     starts = decision_starts(ids, int(np.count_nonzero(mask)))
-    return Rows(features[which], labels[which], weights[which], starts)
+    return FitRows(features[which], labels[which], weights[which], starts)
 
 
 @fast_kernel

@@ -47,7 +47,7 @@ from motif.runtime.parallel import one_thread
 from motif.runtime.parquet import bounded_parquet, texts_of
 
 _ROWS_AT_ONCE = 1 << 16
-ROWS_PER_WEIGHT = 64
+_ROWS_PER_WEIGHT = 64
 """Rows per weight for the curvature; all rows if there are fewer than half as many. A curvature from n rows
 makes variances too large by a share of about weights / n.
 """
@@ -72,7 +72,7 @@ _DERIVED = ("z", "effect_z")
 _MAY_LACK = ("se", "effect_se", *_DERIVED)
 """NaN if standard errors have not been computed."""
 _TEXTS = ("class", "head", "term")
-SCHEMA = pa.schema(
+STATISTICS_SCHEMA = pa.schema(
     [
         *((name, pa.string()) for name in _TEXTS),
         *((name, pa.float64()) for name in _COLUMNS),
@@ -175,7 +175,7 @@ def significance(
     objective = Objective(problem)
     point = objective.at(vector)
     # A product with the inverse lets other threads run at the same time, unlike SciPy's solver.
-    inverse = Preconditioner(objective, point, ROWS_PER_WEIGHT).inverse()
+    inverse = Preconditioner(objective, point, _ROWS_PER_WEIGHT).inverse()
     scores = point.slopes * objective.operator.apply_twice(point.residuals)
     statistics = term_statistics(problem.terms, vector, problem.link, train.features, train.sample_weights)
     transform = centring(problem.terms, feature_means(problem.terms, statistics.means))
@@ -269,7 +269,7 @@ def weight_vector(head: HeadWeights) -> tuple[Terms, FloatArray]:
 
 def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
     """Write the table atomically; raises `FileError` if it cannot be written."""
-    columns: dict[str, list[object]] = {name: [] for name in SCHEMA.names}
+    columns: dict[str, list[object]] = {name: [] for name in STATISTICS_SCHEMA.names}
     for head in heads:
         count = len(head.names)
         columns["term"] += head.names
@@ -279,7 +279,7 @@ def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
         for name, attribute in _COLUMNS.items():
             columns[name] += getattr(head.statistics, attribute).tolist()
     with replacing(Path(path)) as temporary:
-        pq.write_table(pa.table(columns, schema=SCHEMA), temporary, compression="zstd")
+        pq.write_table(pa.table(columns, schema=STATISTICS_SCHEMA), temporary, compression="zstd")
 
 
 def read_terms(path: Path) -> tuple[HeadTerms, ...]:
@@ -289,8 +289,8 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     """
     try:
         with bounded_parquet(path, _TEXTS, TERMS_ROWS, DatasetError) as (file, schema):
-            if not schema.equals(SCHEMA):
-                names = ", ".join(SCHEMA.names)
+            if not schema.equals(STATISTICS_SCHEMA):
+                names = ", ".join(STATISTICS_SCHEMA.names)
                 raise DatasetError(f"{path}: not a table of terms: the columns must be {names}")
             table = file.read()
             table.validate(full=True)

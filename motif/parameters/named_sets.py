@@ -254,7 +254,7 @@ def _compiled(function: Measurement) -> BoardFunction:
 
 FOLDERS_VARIABLE = "MOTIF_PARAMETERS"
 """Environment variable with folders that are searched for the sets to which weights were fitted."""
-SUFFIX = ".py"
+_SUFFIX = ".py"
 _FILE_NAME = re.compile(r"[A-Za-z_][\w-]*\.py", re.ASCII)
 
 
@@ -273,7 +273,7 @@ def find_own_set(name: str, fingerprint: object, folder: Path, names: Collection
     run only if its text matches `fingerprint`. Raises `ParameterError` if there is no such file.
     """
     if not _FILE_NAME.fullmatch(name):
-        raise ParameterError(f"the name of a parameter file must be NAME{SUFFIX}, not {shown(name)}")
+        raise ParameterError(f"the name of a parameter file must be NAME{_SUFFIX}, not {shown(name)}")
     others = {}
     for path in _places(name, folder):
         text = _text(path)
@@ -302,7 +302,7 @@ def _text(path: Path) -> str:
     where = plain_text(str(path))
     if not _FILE_NAME.fullmatch(path.name):
         raise ParameterError(
-            f"{where}: the name of a parameter file must be NAME{SUFFIX}, with letters, digits, _ and -"
+            f"{where}: the name of a parameter file must be NAME{_SUFFIX}, with letters, digits, _ and -"
         )
     text = text_of(path, ParameterError, PARAMETER_FILE, "no such parameter file")
     # The hash of a file is the same on every system.
@@ -386,7 +386,7 @@ def _own_set_again(name: str, text: str, names: Collection[str]) -> OwnSet:
     return _own_set(name, text, name).known_to(names)
 
 
-KNOWN_SETS = (*PARAMETER_SETS, f"FILE{SUFFIX}")
+KNOWN_SETS = (*PARAMETER_SETS, f"FILE{_SUFFIX}")
 """Accepted names of sets."""
 
 
@@ -402,7 +402,7 @@ def parameter_set(name: ParametersLike) -> ParameterSet:
         hint = ": name the file in which it is declared" if isinstance(name, Extension) else ""
         raise ParameterError(f"parameters must be a set, its name or a file, not {shown(name)}{hint}")
     name = str(name)
-    if name.endswith(SUFFIX):
+    if name.endswith(_SUFFIX):
         return _own_set(Path(name).name, _text(Path(name)), name)
     return _built_in(name, KNOWN_SETS)
 
@@ -418,7 +418,7 @@ def fitted_set(
     """
     if not isinstance(name, str):
         return None
-    if name.endswith(SUFFIX):
+    if name.endswith(_SUFFIX):
         return find_own_set(name, fingerprint, folder, names)
     return PARAMETER_SETS[name].fitted(fingerprint, names) if name in PARAMETER_SETS else None
 

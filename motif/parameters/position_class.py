@@ -29,12 +29,12 @@ anchor on the bar point or the 6, 5 or 4 point; a deeper anchor; two or more anc
 FREE, STRAGGLER, SPLIT, ANCHOR, DEEP_ANCHOR, BACK_GAME = range(6)
 
 WRECKS = ("own board", "opponent's board", "both boards")
-BACK = ("nobody", "player", "opponent", "both")
+PLAYERS_BACK = ("nobody", "player", "opponent", "both")
 """Players with checkers in the opponent's home board or on the bar in a crashed position."""
 
 PLANS = (
     *(f"{own} against {other}" for own in AIMS for other in AIMS),
-    *(f"crashed {wreck}, {back} back" for wreck in WRECKS for back in BACK),
+    *(f"crashed {wreck}, {back} back" for wreck in WRECKS for back in PLAYERS_BACK),
 )
 """Names of the plans, in the order of their numbers."""
 NO_PLAN = -1
@@ -137,7 +137,7 @@ def plan_of(words, packed, own_made, other_made, position_class):
         if side_is_crashed(words, packed, 1):
             wreck = 2 if side_is_crashed(words, packed, 0) else 1
         back = np.int64(_checkers_back(words, 0) > 0) + 2 * np.int64(_checkers_back(words, half) > 0)
-        return _FIRST_CRASHED + len(BACK) * wreck + back
+        return _FIRST_CRASHED + len(PLAYERS_BACK) * wreck + back
     return NO_PLAN
 
 

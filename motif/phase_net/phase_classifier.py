@@ -23,11 +23,11 @@ from motif.evaluators.nets.net import (
     EXTRA,
     FEATURES,
     NetDescription,
-    described,
     onnx_package,
     onnx_runtime,
     read_description,
     read_net,
+    with_description,
 )
 from motif.parameters.phase_set import PHASE_SET
 from motif.runtime.errors import PlayerError, SettingError, plain_text
@@ -36,15 +36,15 @@ from motif.runtime.parallel import one_thread
 
 HIDDEN = (64, 64)
 _INTERRUPTED = "Training interrupted by user"
-Rows = npt.NDArray[np.float32]
+_Rows = npt.NDArray[np.float32]
 
 
 class Layers(NamedTuple):
     """The weights of a net by layer, for scaled inputs."""
 
-    weights: tuple[Rows, ...]
+    weights: tuple[_Rows, ...]
     """(48, 64), (64, 64) and (64, 1): inputs x outputs."""
-    biases: tuple[Rows, ...]
+    biases: tuple[_Rows, ...]
     """(64,), (64,) and (1,)."""
 
 
@@ -94,11 +94,11 @@ class PhaseNet:
             weights[0] = (weights[0] / self.scales[:, None]).astype(np.float32)
         return Layers(tuple(weights), tuple(biases))
 
-    def _shown(self, inputs: Rows) -> Rows:
+    def _shown(self, inputs: _Rows) -> _Rows:
         """Return the net's inputs for scaled `inputs`."""
         return inputs if self.scaling else (inputs / self.scales).astype(np.float32)
 
-    def train(self, inputs: Rows, targets: Rows, epochs: int, rate: float) -> Iterator[float]:
+    def train(self, inputs: _Rows, targets: _Rows, epochs: int, rate: float) -> Iterator[float]:
         """Train by Adam, newly initialised, with learning rate `rate`; yield the loss of each epoch.
 
         `inputs` are float32 (n, 48), `targets` (n,). The loss is the mean squared error over the epoch's
@@ -112,12 +112,12 @@ class PhaseNet:
                 (self.regressor.partial_fit if epoch else self.regressor.fit)(inputs, targets)
             yield 2 * float(self.regressor.loss_)
 
-    def scores(self, inputs: Rows) -> Rows:
+    def scores(self, inputs: _Rows) -> _Rows:
         """Return the scores (n,), approximately 0 to 1, for the players who have just moved."""
         with one_thread():
             return np.asarray(self.regressor.predict(self._shown(inputs)))
 
-    def rmse(self, inputs: Rows, targets: Rows) -> float:
+    def rmse(self, inputs: _Rows, targets: _Rows) -> float:
         """Return the root mean square error of the scores."""
         return math.sqrt(np.mean((self.scores(inputs) - targets) ** 2, dtype=np.float64))
 
@@ -158,7 +158,7 @@ def onnx_bytes(net: PhaseNet, name: str) -> bytes:
     regressor = copy(net.regressor)
     regressor.coefs_ = list(net.layers().weights)
     model = convert_sklearn(regressor, name, inputs, target_opset=_OPERATORS)
-    return described(model.SerializeToString(), NetDescription(name, FEATURES, PHASE_SET))
+    return with_description(model.SerializeToString(), NetDescription(name, FEATURES, PHASE_SET))
 
 
 def read_layers(path: Path) -> Layers:
@@ -179,7 +179,7 @@ def read_layers(path: Path) -> Layers:
     graph = onnx.load_model_from_string(path.read_bytes()).graph
     tensors = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}
 
-    def added(operator: str) -> list[Rows]:
+    def added(operator: str) -> list[_Rows]:
         named = (node.input[1] for node in graph.node if node.op_type == operator)
         return [tensors[name] for name in named if name in tensors]
 

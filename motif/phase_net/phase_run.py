@@ -52,7 +52,7 @@ class PlayedBoards:
     """(n,): whether the player who made the board won the game."""
 
 
-def play_games(
+def played_boards(
     player: Player, games: int, seed: int, other: Player | None = None, first: int = 0
 ) -> PlayedBoards:
     """Return every board of `games` games that end within `MAX_PLIES` plies.
@@ -123,13 +123,13 @@ class Samples(NamedTuple):
 
 def heuristic_samples(settings: PhaseNetSettings, seed: int) -> tuple[Samples, Samples]:
     """Return boards of random play with the heuristic's scores: those for training, and those held out."""
-    boards = play_games(random_player(), settings.games, seed).boards
+    boards = played_boards(random_player(), settings.games, seed).boards
     boards = boards[evenly(len(boards), settings.boards)]
     held_out = np.arange(len(boards)) % _HELD_OUT == _HELD_OUT - 1
     return _scored(boards[~held_out]), _scored(boards[held_out])
 
 
-def outcome_samples(settings: PhaseNetSettings, seed: int) -> Samples:
+def round_samples(settings: PhaseNetSettings, seed: int) -> Samples:
     """Return boards of one round of best-of-four's games, with 1 for the winner's and 0 for the loser's.
 
     The opponents have equal shares of the games, with different dice.
@@ -139,7 +139,7 @@ def outcome_samples(settings: PhaseNetSettings, seed: int) -> Samples:
     for place, name in enumerate(settings.opponents):
         games = (settings.round_games + place) // shares
         other = None if name == ITSELF else load(name)
-        played = play_games(best_of_four(), games, seed, other, first)
+        played = played_boards(best_of_four(), games, seed, other, first)
         first += games
         rows = drawn_of_each_game(played, settings.boards_a_game, random)
         boards.append(played.boards[rows])
@@ -263,8 +263,8 @@ def _trained(
 
 STARTED, PRETRAINED, REFINED = "start", "pretrained", "refined"
 """The nets of a run: the initial net and those after each stage."""
-HISTORY, SUMMARY = "history.csv", "phase-net.json"
-HEURISTIC, RANDOM, SIMPLE = "phase", "random", "simple"
+_HISTORY, _SUMMARY = "history.csv", "phase-net.json"
+_HEURISTIC, _RANDOM, _SIMPLE = "phase", "random", "simple"
 """Players that the network is measured against."""
 WON_EVERY_GAME, ALL_ROUNDS = "won every game", "all rounds"
 """Reasons why stage 2 ended."""
@@ -339,8 +339,8 @@ def train_phase_net(
             model = training.models[name]
             with replacing(folder / f"{name}.onnx") as temporary:
                 temporary.write_bytes(model)
-        write_text(folder / HISTORY, csv_text(Epoch._fields, training.epochs))
-        write_text(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
+        write_text(folder / _HISTORY, csv_text(Epoch._fields, training.epochs))
+        write_text(folder / _SUMMARY, json.dumps(summary, indent=1) + "\n")
     return PhaseNetTraining(summary, training.epochs)
 
 
@@ -399,19 +399,19 @@ class _Training:
     def _refine(self) -> dict[str, Any]:
         settings = self.settings
         buffer = ReplayBuffer(settings.buffer, settings.step_seed(_BUFFER))
-        validation = outcome_samples(settings, settings.step_seed(_VALIDATION))
+        validation = round_samples(settings, settings.step_seed(_VALIDATION))
         before = self.net.rmse(*validation)
         previous, rounds = list(self.players.values())[-1], []
         best, stopped = -1, ALL_ROUNDS
         others = [name for name in settings.opponents if name != ITSELF]
         for number in range(1, settings.rounds + 1):
-            samples = buffer.add(outcome_samples(settings, settings.round_seed(number)))
+            samples = buffer.add(round_samples(settings, settings.round_seed(number)))
             label, passes, rate = f"round {number}", settings.round_epochs, settings.round_rate
             epochs = list(_trained(label, self.net, number, samples, validation, passes, rate))
             self.epochs += epochs
             model = self._model(f"round-{number}")
             player = _player(f"round-{number}", model)
-            match = self._duel(player, load(HEURISTIC), settings.test_games, _CHOOSING)
+            match = self._duel(player, load(_HEURISTIC), settings.test_games, _CHOOSING)
             against = {
                 name: self._duel(player, load(name), settings.test_games, _CHOOSING) for name in others
             }
@@ -439,7 +439,7 @@ class _Training:
     def _report(self) -> list[dict[str, Any]]:
         """Play the final matches, with new dice."""
         nets = self.players
-        names = dict.fromkeys((RANDOM, HEURISTIC, SIMPLE, *self.settings.opponents))
+        names = dict.fromkeys((_RANDOM, _HEURISTIC, _SIMPLE, *self.settings.opponents))
         others = {name: load(name) for name in names if name != ITSELF}
         pairs = [(name, other) for name in nets for other in others]
         # Each net plays against its predecessor.

@@ -77,7 +77,7 @@ def chances(answer: str) -> list[float]:
     return numbers[: len(OUTPUTS)]
 
 
-MAX_PLIES = 3
+_MAX_PLIES = 3
 _PLAYS_AT_ONCE = 4096
 
 
@@ -88,8 +88,8 @@ class GnubgEvaluator(Evaluator):
     """
 
     def __init__(self, plies: int = 0) -> None:
-        if not 0 <= plies <= MAX_PLIES:
-            raise PlayerError(f"gnubg@{plies}: lookahead must be 0 to {MAX_PLIES} plies")
+        if not 0 <= plies <= _MAX_PLIES:
+            raise PlayerError(f"gnubg@{plies}: lookahead must be 0 to {_MAX_PLIES} plies")
         self.name = f"gnubg@{plies}" if plies else "gnubg"
         self.plies = plies
         self._program = installed_gnubg()
@@ -218,6 +218,6 @@ def load_gnubg(name: str = "gnubg") -> GnubgPlayer:
     match = _NAME.fullmatch(name)
     if not match:
         raise PlayerError(
-            f"no player is called {quoted(name)}; there are gnubg and gnubg@1 to gnubg@{MAX_PLIES}"
+            f"no player is called {quoted(name)}; there are gnubg and gnubg@1 to gnubg@{_MAX_PLIES}"
         )
     return GnubgPlayer(int(match[1] or 0))

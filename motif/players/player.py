@@ -17,7 +17,7 @@ from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.named import Kind, described, entry_of, load_evaluator, own_name
-from motif.evaluators.own import Values, as_evaluator
+from motif.evaluators.own import EvaluatorLike, as_evaluator
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import WeightFile
 from motif.runtime.errors import PlayerError, PlayError
@@ -202,7 +202,7 @@ def cube_evaluator(player: Player) -> Evaluator | None:
     return None if entry is not None and not entry.gives_chances else player.evaluator
 
 
-PlayerLike = Player | Values | WeightFile | Path | str
+PlayerLike = Player | EvaluatorLike | WeightFile | Path | str
 """A player, a name, a weight file, weights, or an object with a method ``evaluate_many(boards)``."""
 
 

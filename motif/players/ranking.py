@@ -34,7 +34,7 @@ FULL_DEPTH = 5
 """Number of best plays per roll that are always evaluated to full depth."""
 EXACT_SOURCE = 11
 """Value in `PlayEstimates.sources`: exact, from cubeful bearoff tables."""
-ALL = 10_000
+ALL_PLAYS = 10_000
 """Upper limit on the number of plays of a roll."""
 _SHOWN = 10
 _HOME = 7

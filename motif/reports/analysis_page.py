@@ -18,14 +18,14 @@ from motif.analysis.evaluator_analysis import (
     EvaluatorAnalysis,
     Floats,
     analysis_of,
-    checked_weights,
+    analysis_summary,
     components_csv,
     correlation_csv,
     dataset_positions,
     features_csv,
     rounded,
     self_play_positions,
-    summary,
+    weights_to_analyse,
 )
 from motif.analysis.observed_effects import Observed, observed_in
 from motif.analysis.position_clusters import (
@@ -58,8 +58,8 @@ from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, work
 from motif.runtime.layout import listed
 from motif.runtime.settings import check_count, check_seed
 
-TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
-SUMMARY, REPORT = "summary.json", "report.html"
+_TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
+_SUMMARY, _REPORT = "summary.json", "report.html"
 TESTS = "tests.html"
 _EFFECTS, _RANGES, _CLUSTERS = "10_effects.png", "11_ranges.png", "12_clusters.png"
 _NORMALITY = "13_normality.png"
@@ -113,7 +113,7 @@ def analyse(
     if player is not None and dataset is not None:
         message = "{player} and {dataset} cannot be combined"
         raise SettingError(message, "player", "dataset")
-    checked_weights(evaluator, head, class_name)
+    weights_to_analyse(evaluator, head, class_name)
     with new_folder(out) as folder:
         if dataset is not None:
             boards = dataset_positions(dataset, positions, class_name)
@@ -135,14 +135,14 @@ def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], fold
     for name, heading, draw, caption in _plots(analysis, found):
         draw(analysis, path=folder / name)
         pictures[name] = Picture(heading, (folder / name).read_bytes(), caption)
-    tables = {name: table(analysis) for name, table in TABLES.items()}
+    tables = {name: table(analysis) for name, table in _TABLES.items()}
     tables |= {"ranges.csv": ranges_csv(found.ranges), "clusters.csv": clusters_csv(analysis, found.clusters)}
     for name, table in tables.items():
         write_text(folder / name, table)
     write_positions(analysis, found.clusters.labels, folder)
-    files = [*pictures, *tables, POSITIONS_CSV, POSITIONS_PARQUET, SUMMARY, REPORT, TESTS]
+    files = [*pictures, *tables, POSITIONS_CSV, POSITIONS_PARQUET, _SUMMARY, _REPORT, TESTS]
     facts = {
-        **summary(analysis, files),
+        **analysis_summary(analysis, files),
         "effects": [_effect(effect) for effect in effects],
         "ranges": ranges_record(found.ranges),
         "clusters": [_group(analysis, one) for one in found.clusters.groups],
@@ -150,8 +150,8 @@ def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], fold
         "tests": [test.to_dict() for test in tests],
     }
     write_text(folder / TESTS, tests_page(analysis, tests, pictures[_NORMALITY]))
-    write_text(folder / SUMMARY, json.dumps(facts, indent=1, allow_nan=False) + "\n")
-    write_text(folder / REPORT, _page(analysis, found, pictures, files))
+    write_text(folder / _SUMMARY, json.dumps(facts, indent=1, allow_nan=False) + "\n")
+    write_text(folder / _REPORT, _page(analysis, found, pictures, files))
     return WrittenAnalysis(analysis, files, facts)
 
 

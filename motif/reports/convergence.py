@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     # Slow imports.
     from motif.phase_net.phase_run import Epoch
 
-Rows = Sequence[Mapping[str, Any]]
+HistoryRows = Sequence[Mapping[str, Any]]
 """Rows of `FittedWeights.history_rows` or of a history.csv."""
 
 TrainingFigures = Mapping[str, Any]
@@ -104,7 +104,7 @@ _Curves = dict[tuple[str, str], _Curve]
 """Curves by class and head."""
 
 
-def plot_convergence(history_rows: Rows, path: Path | None, *, title: str = "Error by pass") -> Figure:
+def plot_convergence(history_rows: HistoryRows, path: Path | None, *, title: str = "Error by pass") -> Figure:
     """Draw every fit of a weight file, to `path` if given: a row per head, a column per class.
 
     Raises `SettingError` for rows without a pass or column.
@@ -136,7 +136,7 @@ def plot_convergence(history_rows: Rows, path: Path | None, *, title: str = "Err
     return figure
 
 
-def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
+def plot_run_convergence(version_rows: Mapping[str, HistoryRows], path: Path) -> None:
     """Draw the win and equity fits of all versions to `path`: a panel per fit, versions from left to right.
 
     `version_rows` maps the versions' names, in order, to their rows.  Raises `SettingError`.
@@ -158,7 +158,7 @@ def plot_run_convergence(version_rows: Mapping[str, Rows], path: Path) -> None:
         _explain(figure, every, note)
 
 
-def _curves(rows: Rows, where: str) -> _Curves:
+def _curves(rows: HistoryRows, where: str) -> _Curves:
     curves: _Curves = {}
     try:
         for row in rows:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from motif.analysis.confirmation import CERTAIN, DOUBTFUL
+from motif.analysis.confirmation import CONFIRMED_Z, ROLLOUT_THRESHOLD
 from motif.analysis.cube_records import cube_words
 from motif.analysis.match.decisions import (
     KINDS_OF_DECISION,
@@ -25,12 +25,12 @@ from motif.runtime.errors import SettingError
 from motif.runtime.files import csv_text, replacing, write_text
 from motif.runtime.layout import counted
 
-Row = tuple[str, ...]
+_Row = tuple[str, ...]
 """A label and the figures of both players."""
 _NONE = "-"
 
 TABLE_SUFFIXES = (".csv", ".parquet")
-COLUMNS = (
+_COLUMNS = (
     "file", "match", "analyst", "game", "move", "player", "kind", "position", "xgid", "roll", "done", "best",
     "error", "error_se", "source", "trials", "too_close", "mark", "counts", "lost", "unit", "luck",
     "candidates",
@@ -39,7 +39,7 @@ COLUMNS = (
 equity."""
 
 
-def reading(analysis: MatchAnalysis) -> list[str]:
+def reading_of_figures(analysis: MatchAnalysis) -> list[str]:
     """Return sentences that explain the figures."""
     unit = (
         "normalised so that winning a single game at the present cube is +1 and losing it -1"
@@ -67,10 +67,10 @@ def reading(analysis: MatchAnalysis) -> list[str]:
         )
     if analysis.trials:
         sentences.append(
-            f"Errors of {MILLIPOINTS * DOUBTFUL:.0f} millipoints and more come from rollouts of "
+            f"Errors of {MILLIPOINTS * ROLLOUT_THRESHOLD:.0f} millipoints and more come from rollouts of "
             f"{analysis.trials} trials (more for close cube decisions), smaller ones from lookahead. An "
-            f"error is marked, and listed among the largest, if it exceeds {CERTAIN:.0f} standard errors; a "
-            "smaller cube error is too close to call."
+            f"error is marked, and listed among the largest, if it exceeds {CONFIRMED_Z:.0f} standard "
+            "errors; a smaller cube error is too close to call."
         )
     if any(player.is_analyst for player in analysis.players):
         sentences.append("The analyst is not rated.")
@@ -82,11 +82,11 @@ def reading(analysis: MatchAnalysis) -> list[str]:
     return sentences
 
 
-def sections(analysis: MatchAnalysis) -> list[tuple[str, list[Row]]]:
+def sections(analysis: MatchAnalysis) -> list[tuple[str, list[_Row]]]:
     """Return the rows of each section."""
     both, unit = analysis.players, analysis.unit
 
-    def error_rows(every: Sequence[Errors]) -> list[Row]:
+    def error_rows(every: Sequence[Errors]) -> list[_Row]:
         return [
             ("error rate", *map(_rate, every)),
             ("decisions", *(str(errors.decisions) for errors in every)),
@@ -316,7 +316,7 @@ def match_page(analysis: MatchAnalysis) -> str:
             for name, rows in sections(analysis)
         },
         games=_games(analysis),
-        reading=reading(analysis),
+        reading=reading_of_figures(analysis),
         jokers=[one.line(analysis.names[one.roll.player]) for one in analysis.jokers(_JOKERS)],
         errors=error_rows(analysis.errors(), analysis.names),
         error_titles=ERROR_TITLES,
@@ -393,12 +393,12 @@ def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> N
         return
     rows = [{"file": name, **row} for name, one in analyses for row in one.rows()]
     if suffix == ".csv":
-        write_text(path, csv_text(COLUMNS, ([_cell(row[column]) for column in COLUMNS] for row in rows)))
+        write_text(path, csv_text(_COLUMNS, ([_cell(row[column]) for column in _COLUMNS] for row in rows)))
         return
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = pa.table({column: [row[column] for row in rows] for column in COLUMNS})
+    table = pa.table({column: [row[column] for row in rows] for column in _COLUMNS})
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 

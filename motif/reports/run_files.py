@@ -18,11 +18,11 @@ from motif.learning.bootstrap_run import (
     load_config,
 )
 from motif.learning.cross_check import CrossCheck
-from motif.reports.convergence import Rows
+from motif.reports.convergence import HistoryRows
 from motif.runtime.documents import Entry
 from motif.runtime.errors import SettingError
 from motif.runtime.files import json_of, text_of
-from motif.runtime.limits import HISTORY_COLUMNS, HISTORY_FILE, HISTORY_LINES, YAML_FILE
+from motif.runtime.limits import HISTORY_FILE, HISTORY_LINES, MAX_HISTORY_COLUMNS, YAML_FILE
 from motif.sampling.dataset import is_dataset
 
 VersionFigures = Mapping[str, Any]
@@ -86,12 +86,12 @@ def read_run(folder: Path) -> RunFiles:
     return RunFiles(folder, config, text_of(path, SettingError, YAML_FILE), summaries, weights)
 
 
-def read_history(home: Path) -> Rows:
+def read_history(home: Path) -> HistoryRows:
     """Return the rows of a version's history.csv; raises `SettingError`."""
     path = home / HISTORY
     text = text_of(path, SettingError, HISTORY_FILE)
     HISTORY_LINES.check(text.count("\n"), str(path), SettingError)
-    HISTORY_COLUMNS.check(text.partition("\n")[0].count(",") + 1, str(path), SettingError)
+    MAX_HISTORY_COLUMNS.check(text.partition("\n")[0].count(",") + 1, str(path), SettingError)
     try:
         return list(csv.DictReader(StringIO(text, newline="")))
     except csv.Error as error:

@@ -55,15 +55,15 @@ from motif.reports.run_files import (
     read_run,
 )
 from motif.reports.strength_plots import plot_strength
-from motif.reports.term_pages import effects_and_terms, reading
+from motif.reports.term_pages import effects_and_terms, reading_of_terms
 from motif.reports.worst_page import shown_decision
 from motif.runtime.files import write_text
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
-REPORT = "report.html"
+_REPORT = "report.html"
 _TERMS, _WORST = 20, 10
 """Default numbers of terms and worst decisions on a page."""
-CLASS = "contact"
+_CLASS = "contact"
 """The class whose terms a report shows, because most decisions belong to it."""
 _POSITIONS = 2000
 _READING = {
@@ -163,7 +163,7 @@ class RunReport:
             "pictures": list(map(str, self.pictures)),
             "planned_versions": len(self.run.config.versions),
             "versions": versions,
-            "terms": {"class": CLASS, **asdict(self.terms)},
+            "terms": {"class": _CLASS, **asdict(self.terms)},
             "next": advice(self.run.summaries),
         }
         if self.benchmark is not None:
@@ -227,7 +227,7 @@ def draw_run(
     # Read everything before drawing anything.
     histories = {home.name: read_history(home) for home in run.homes}
     weights, table = run.weights[run.last], run.homes[run.last] / TERMS
-    place = CLASS, chosen_head(weights, CLASS, None)
+    place = _CLASS, chosen_head(weights, _CLASS, None)
     known = table_terms(table, weights, *place) if table.exists() else None
     boards = _boards(run, seed, jobs)
 
@@ -243,7 +243,7 @@ def draw_run(
         terms, effects = _run_terms(run, known, boards, place, top, tell)
         measured, drawn = beside.result()
     pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
-    path = folder / REPORT if page is None else page
+    path = folder / _REPORT if page is None else page
     write_text(path, _page(run, terms, measured, pictures | {"effects": effects}))
     return RunReport(run, path, [folder / name for name in drawn], terms, measured)
 
@@ -271,9 +271,9 @@ def _picture(path: Path) -> Picture:
 def _boards(run: RunFiles, seed: int, jobs: int | None) -> Board:
     """Return positions of the last version's dataset, or of its own games if the dataset is missing."""
     if run.pools is not None:
-        return dataset_boards(run.pools[-1], CLASS)
+        return dataset_boards(run.pools[-1], _CLASS)
     player = static_player(from_weights(run.weights[run.last]))
-    return self_play_positions(player, _POSITIONS, CLASS, seed=seed, jobs=jobs)
+    return self_play_positions(player, _POSITIONS, _CLASS, seed=seed, jobs=jobs)
 
 
 def _run_terms(
@@ -341,7 +341,7 @@ def _page(
         strengths=_strengths(run, benchmark),
         has_choices=any(summary.get("choice_error") for summary in run.summaries),
         **effects_and_terms(terms.parameters, terms.told, terms.units, terms.head),
-        term_notes=[_terms_opening(terms, weights), *reading(terms.told, terms.head)],
+        term_notes=[_terms_opening(terms, weights), *reading_of_terms(terms.told, terms.head)],
         benchmark=benchmark,
         worst=[] if benchmark is None else list(map(shown_decision, benchmark.worst)),
         advice=advice(run.summaries),
@@ -368,7 +368,7 @@ def _versions(count: int) -> str:
 
 def _terms_opening(terms: RunTerms, weights: WeightFile) -> str:
     return (
-        f"How {weights.name} evaluates {CLASS} positions: the {len(terms.told)} most important of the "
+        f"How {weights.name} evaluates {_CLASS} positions: the {len(terms.told)} most important of the "
         f"{terms.count:,} terms of the {terms.head} head, measured on {terms.source}."
     )
 

@@ -25,7 +25,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 from motif.runtime.errors import SettingError
 from motif.runtime.files import replacing
 
-WIDTH = 5.4
+_WIDTH = 5.4
 """Width of every picture in inches."""
 DPI = 200
 
@@ -108,7 +108,7 @@ def picture(path: Path | None, height: float, title: str) -> Iterator[Figure]:
     if path is not None:
         check_picture(path)
     with _ONE_AT_A_TIME, matplotlib_style.context(["default", _STYLE]):
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         FigureCanvasAgg(figure)
         figure.suptitle(fill(title, _TITLE_LETTERS))
         yield figure

@@ -144,7 +144,7 @@ def _in_numbers(unit: "UnitSummary", words: Phrases) -> str:
     return words.say("term_report", "unit_facts", **numbers, **shares)
 
 
-def reading(terms: Sequence["TermSummary"], head: str, language: str = LANGUAGE) -> list[str]:
+def reading_of_terms(terms: Sequence["TermSummary"], head: str, language: str = LANGUAGE) -> list[str]:
     """Return sentences that explain a list of `terms` of `head`."""
     words = phrases(language)
     unit = words.say("term_report", "in_points") if head == "equity" else ""

@@ -58,11 +58,11 @@ _FIRST_LOOKS = (2, 3)
 _EFFECTS = 2 * len(ROLLS) - 1
 """Degrees of freedom of the effects of the first and of the second roll."""
 
-Numbers = npt.NDArray[np.intp]
-PlayTrials = Callable[[Numbers, int, int], Values]
+PlayNumbers = npt.NDArray[np.intp]
+PlayTrials = Callable[[PlayNumbers, int, int], Values]
 """Function from the numbers of m plays, `first` and `count` to the results (m, count, columns) of trials
 `first`, ..., `first` + `count` - 1; the last column is the equity of the mover."""
-StageOf = Callable[[Tally, Numbers], "Stage"]
+StageOf = Callable[[Tally, PlayNumbers], "Stage"]
 """Function that makes a stage from a tally, which has the columns of one play after another."""
 
 
@@ -70,9 +70,9 @@ StageOf = Callable[[Tally, Numbers], "Stage"]
 class Stage:
     """Plays with equally many trials, up to a look at which some were dropped or to the end."""
 
-    plays: Numbers
+    plays: PlayNumbers
     """Numbers of the plays (m,)."""
-    gone: Numbers
+    gone: PlayNumbers
     """Numbers of the plays (k,) dropped at the look; empty at the end."""
     means: Values
     """(m, columns)"""
@@ -106,7 +106,7 @@ class Stage:
         return float(np.max([self.difference(play, best)[1] for play in self.plays.tolist()]))
 
 
-def stage_of(tally: Tally, plays: Numbers) -> Stage:
+def stage_of(tally: Tally, plays: PlayNumbers) -> Stage:
     """Return the stage of `plays` in `tally`, whose columns are in the order of `plays`; none are dropped."""
     shape = (len(plays), -1)
     means, covariance = tally.mean().reshape(shape), tally.covariance()
@@ -392,7 +392,7 @@ class _PlayRollouts(NamedTuple):
         settings = self.settings
         with progress(self.label, settings.trials) as advance:
 
-            def play(plays: Numbers, first: int, count: int) -> Values:
+            def play(plays: PlayNumbers, first: int, count: int) -> Values:
                 items, packed = np.zeros(len(plays), np.int64), self.packed[plays]
                 options: dict[str, Any] = {"after_a_play": True, "cube": self.cube, "jobs": self.jobs}
                 results = results_of_trials(self.player, settings, packed, items, first, count, **options)
@@ -411,7 +411,7 @@ class _PlayRollouts(NamedTuple):
             )
 
 
-def cubeful_stage(cube_model: CubeModel, packed: Board, tally: Tally, plays: Numbers) -> Stage:
+def cubeful_stage(cube_model: CubeModel, packed: Board, tally: Tally, plays: PlayNumbers) -> Stage:
     """Return the stage of the mover's `plays` (m,) in `tally`; the mover is side 0 of the `cube_model`.
 
     The plays lead to boards in `packed` (n, 64). Their equities are the cubeful values of the mover's mean

@@ -18,7 +18,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many, unpack
 from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator
-from motif.evaluators.cube_model import EVEN, NO_DOUBLE, CubeModel, is_known, known_boards, value_held
+from motif.evaluators.cube_model import EVEN, NO_STATE, CubeModel, is_known, known_boards, value_held
 from motif.evaluators.kernels import best_cubeful_reply
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, turned, write_finished
 from motif.parameters.position_class import RACE, classify_many
@@ -62,7 +62,7 @@ def turn_cubes(cubes, states, sides, packed, rows, doubles, takes, values):
         held = value_held(cubes, state, side, words[k], packed[k], rows[k], known)
         doubles[k], takes[k], values[k] = False, False, held
         doubled = cubes.doubled[state, side]
-        if doubled == NO_DOUBLE:
+        if doubled == NO_STATE:
             continue
         taken = value_held(cubes, doubled, side, words[k], packed[k], rows[k], known)
         # Without gammons, playing on gains nothing; an apparent gain is a rounding error of the model.
@@ -237,7 +237,7 @@ class _Table:
 
     def turn(self) -> None:
         """Let the players on roll double, and their opponents answer."""
-        may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] != NO_DOUBLE)
+        may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] != NO_STATE)
         if not len(may):
             return
         chances = self.chances(may)

@@ -20,7 +20,7 @@ from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, copy_words, occupied
 from motif.compiler.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.kernels import RANDOM, choose, choose_within, trace_value
+from motif.evaluators.kernels import RANDOM_MODEL, choose, choose_within, trace_value
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, switch_probabilities
 from motif.parameters.position_class import in_contact
 from motif.runtime.streams import THROWS, derive, dice_of, next_below, next_roll
@@ -186,7 +186,7 @@ def play_out(model, rules, words, board, throws, kept, known, following, space, 
             play, _ = choose_within(model, words, board, high, low, space, stream)
             copy_words(space.plays.words[play], words)
             # Plays are not stored for a random player, nor at a ply whose luck is measured.
-            if place >= 0 and model.kind != RANDOM:
+            if place >= 0 and model.kind != RANDOM_MODEL:
                 copy_words(words, kept[place])
                 known[place] = True
         ply += 1

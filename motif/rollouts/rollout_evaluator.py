@@ -25,7 +25,7 @@ from motif.evaluators.lookahead import Rolled
 from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import prepared
-from motif.rollouts.comparison import Numbers, eliminated
+from motif.rollouts.comparison import PlayNumbers, eliminated
 from motif.rollouts.player_trials import Items, Portion, play_trials
 from motif.rollouts.playout import COLUMNS, roll_out
 from motif.rollouts.rollout_settings import RolloutSettings, parse_luck_plies, scored_equities, valued_for
@@ -156,7 +156,7 @@ class RolloutEvaluator(Evaluator):
         most the lowest equity of the remaining plays.
         """
 
-        def play(plays: Numbers, first: int, count: int) -> Values:
+        def play(plays: PlayNumbers, first: int, count: int) -> Values:
             results = self._trials(packed[plays], np.full(len(plays), item), first, count)
             return switched_equities(scored_equities(results, self.settings.scoring))[..., None]
 

@@ -25,13 +25,13 @@ from motif.runtime.errors import SettingError, shown
 from motif.runtime.layout import listed
 from motif.runtime.settings import check_count, check_error_rate, check_seed, check_types, setting
 
-MONEY, NO_GAMMONS = "money", "no-gammons"
-SCORINGS = (MONEY, "dmp", NO_GAMMONS)
+_MONEY, _NO_GAMMONS = "money", "no-gammons"
+SCORINGS = (_MONEY, "dmp", _NO_GAMMONS)
 
 
 def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> npt.NDArray[np.float64]:
     """Return the cubeless equities (...,) of rows (..., 5): -3 to 3 points for money, otherwise -1 to 1."""
-    if scoring == MONEY:
+    if scoring == _MONEY:
         return equities(probabilities)
     return np.asarray(2.0 * probabilities[..., WIN] - 1, np.float64)
 
@@ -41,7 +41,7 @@ def playing_for(model: Model, scoring: str) -> Model:
 
     Point tables and move filters have only one score, so they do not change.
     """
-    return model if scoring == MONEY else model._replace(win_only=True)
+    return model if scoring == _MONEY else model._replace(win_only=True)
 
 
 class _ForWins(Evaluator):
@@ -57,12 +57,12 @@ class _ForWins(Evaluator):
 
     def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
         """See `Evaluator.equity_many`; gammons do not count."""
-        return scored_equities(self.evaluate_many(boards).astype(np.float64), NO_GAMMONS)
+        return scored_equities(self.evaluate_many(boards).astype(np.float64), _NO_GAMMONS)
 
 
 def valued_for(evaluator: Evaluator, scoring: str) -> Evaluator:
     """Return the evaluator that ranks plays for `scoring`; see `playing_for`."""
-    if scoring == MONEY:
+    if scoring == _MONEY:
         return evaluator
     if isinstance(evaluator, StaticEvaluator):
         return StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights)
@@ -113,7 +113,7 @@ class RolloutSettings:
         if self.scoring not in SCORINGS:
             names = listed(SCORINGS, "or")
             raise SettingError(f"scoring must be {names}, not {shown(self.scoring)}", "scoring")
-        if with_cube and self.scoring != MONEY:
+        if with_cube and self.scoring != _MONEY:
             raise SettingError("with a cube the match determines the scoring, not {scoring}", "scoring")
         check_seed(self.seed)
 

@@ -16,8 +16,7 @@ from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.model import Model
 from motif.evaluators.named import LATEST
-from motif.evaluators.own import Values as EvaluatorLike
-from motif.evaluators.own import as_evaluator
+from motif.evaluators.own import EvaluatorLike, as_evaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
 from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, games_with_cube

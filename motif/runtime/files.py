@@ -23,6 +23,8 @@ from pathlib import Path
 from motif.runtime.errors import FileError, MotifError, SettingError, plain_text
 from motif.runtime.limits import JSON_FILE, Limit, read_within
 
+STDIN = "-"
+"""Path that stands for standard input."""
 TEMPORARY_SUFFIX = ".tmp"
 
 

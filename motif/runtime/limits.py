@@ -87,7 +87,7 @@ OUTCOMES_LINES = Limit(2_000_000, "lines")
 JSON_FILE = _megabytes(8)
 HISTORY_FILE = _megabytes(8)
 HISTORY_LINES = Limit(100_000, "lines")
-HISTORY_COLUMNS = Limit(50, "columns")
+MAX_HISTORY_COLUMNS = Limit(50, "columns")
 EQUITY_TABLE_FILE = _megabytes(1)
 
 PARQUET_FILE = _megabytes(256)

@@ -11,18 +11,18 @@ from pathlib import Path
 
 from motif.runtime.errors import did_you_mean
 
-DISTRIBUTION = "motif-backgammon"
+_DISTRIBUTION = "motif-backgammon"
 """Name on the package index, where ``motif`` is another project."""
 
 try:
-    VERSION = version(DISTRIBUTION)
+    VERSION = version(_DISTRIBUTION)
 except PackageNotFoundError:  # a checkout that is not installed
     VERSION = "unknown"
 
 
 def install_command(extra: str) -> str:
     """Return the command that installs motif with one of its extras."""
-    return f"pip install '{DISTRIBUTION}[{extra}]'"
+    return f"pip install '{_DISTRIBUTION}[{extra}]'"
 
 
 def lazy_names(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:

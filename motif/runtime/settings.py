@@ -39,7 +39,7 @@ def changed(settings: _Settings, changes: Mapping[str, object]) -> _Settings:
     return replace(settings, **changes) if changes else settings  # type: ignore[type-var]
 
 
-def settings_of(
+def settings_with(
     kind: type[_Settings], given: _Settings | None, changes: Mapping[str, object] | None = None
 ) -> _Settings:
     """Return the settings `given`, by default ``kind()``, with `changes`.

@@ -14,8 +14,8 @@ from motif.serve.bodies import BodyRoute, computed, json_answer, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.game_view import tree_view
 from motif.serve.questions import ItemId, Notation, PlaysQuestion, Question
-from motif.serve.quiz import AskedQuestion, judged
-from motif.serve.trainers import KINDS, new_question
+from motif.serve.quiz import AskedQuestion, judge_answer
+from motif.serve.trainers import TRAINER_KINDS, new_question
 
 router = APIRouter(prefix="/api/v1", include_in_schema=False, route_class=BodyRoute)
 _TRIES = 40
@@ -24,7 +24,7 @@ _SECONDS_TO_FIND = 1.0
 """Longest estimated time for a new question of a trainer."""
 
 Key = Annotated[str, Field(max_length=80)]
-Kind = Literal["error", "opening", "reply", "bearoff", "cube"]
+QuestionKind = Literal["error", "opening", "reply", "bearoff", "cube"]
 
 
 class SeatQuestion(Question):
@@ -36,7 +36,7 @@ class SeatQuestion(Question):
 class CardQuestion(Question):
     """The kind of the next question."""
 
-    kind: Kind = "error"
+    kind: QuestionKind = "error"
     analysis: ItemId | None = None
     skip: Annotated[tuple[Key, ...], Field(max_length=500)] = ()
 
@@ -45,7 +45,7 @@ class CardAnswer(Question):
     """An answer to a question: a play, or a cube action such as ``double, take``."""
 
     key: Key
-    kind: Kind
+    kind: QuestionKind
     question: AskedQuestion
     answer: Notation
 
@@ -114,7 +114,7 @@ async def progress(request: Request) -> Response:
     """Count all cards and the due ones, by kind."""
     known = await service_of(request).compute(_store(request).progress)
     empty = dict.fromkeys(("cards", "due", "asked", "known", "learned"), 0)
-    return json_answer({"progress": {kind: known.get(kind, empty) for kind in ("error", *KINDS)}})
+    return json_answer({"progress": {kind: known.get(kind, empty) for kind in ("error", *TRAINER_KINDS)}})
 
 
 @router.post("/learn/next")
@@ -143,7 +143,7 @@ async def answered(question: CardAnswer, request: Request) -> Response:
     asked = question.question
 
     def stored() -> Record:
-        judgement = judged(asked, question.answer, service.judge()[1])
+        judgement = judge_answer(asked, question.answer, service.judge()[1])
         due = store.answer(question.key, question.kind, asked.model_dump(), judgement.is_right)
         return due | judgement._asdict() | {"right": judgement.is_right}
 

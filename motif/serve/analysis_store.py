@@ -23,7 +23,7 @@ from motif.runtime.frames import Record
 from motif.serve.database import Database, in_transaction
 from motif.serve.game_database import NoRoomError
 
-DATABASE = "analyses.sqlite3"
+ANALYSES_FILE = "analyses.sqlite3"
 """Name of the file in the folder of games."""
 MAX_ANALYSES = 1000
 MAX_CARDS = 20_000
@@ -79,7 +79,7 @@ class AnalysisStore(Database):
     """
 
     KEPT = "analyses"
-    FILE = DATABASE
+    FILE = ANALYSES_FILE
     TABLES = _TABLES
     COLUMNS = {"analyses": _ANALYSIS, "cards": _CARD}  # noqa: RUF012
 

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from motif.analysis.turn import Action
+from motif.analysis.turn import TurnAction
 from motif.runtime.frames import Record
 from motif.serve.questions import examples
 
 Number = float | None
 Roll = tuple[int, int]
-Moves = list[tuple[int, int]]
+MoveList = list[tuple[int, int]]
 Points = Annotated[
     float, Field(description="Points, for the player on roll or, after a play, for the mover.")
 ]
@@ -107,7 +107,7 @@ class PlaysAnswer(Answer):
 class RankedPlayAnswer(PlayAnswer):
     """A legal play and its value for the mover; the best plays also have probabilities."""
 
-    moves: Moves
+    moves: MoveList
     """Moves of single checkers; 25 is the bar, 0 is off."""
     equity: Points
     source: str
@@ -187,10 +187,10 @@ class CubeDecisionAnswer(CubeActionAnswer, ProbabilitiesAnswer):
 class TurnAnswer(Answer):
     """What to do now."""
 
-    action: Action
+    action: TurnAction
     play: str | None
     """The best play, if there is a roll to play."""
-    moves: Moves | None
+    moves: MoveList | None
     ranking: HintAnswer | None
     cube: CubeActionAnswer | None
     position: str

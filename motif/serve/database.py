@@ -181,7 +181,9 @@ class Database:
                     )
         connection = self._opened()
         found = self.recover(connection, aside)
-        say(f"{self._path} was damaged: it is now {aside.name}, and {found} of it could be read")
+        print_for_operator(
+            f"{self._path} was damaged: it is now {aside.name}, and {found} of it could be read"
+        )
         return connection
 
     def _opened(self) -> sqlite3.Connection:
@@ -304,6 +306,6 @@ def free_path(path: Path) -> Path:
     return next(one for one in chain((path,), others) if not one.exists())
 
 
-def say(what: str) -> None:
+def print_for_operator(what: str) -> None:
     """Print a line for the server's operator."""
     print(f"motif: {plain_text(what)}", file=sys.stderr, flush=True)

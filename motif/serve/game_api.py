@@ -22,14 +22,14 @@ _SECONDS_TO_READ = 20.0
 """Estimated time for a large .mat file."""
 _SECONDS_TO_JUDGE = 4.5
 """Longest estimated time for the tutor, which plays out late endings."""
-Opponent = Annotated[str, Field(max_length=60, description="A name of /api/v1/games/opponents.")]
+OpponentName = Annotated[str, Field(max_length=60, description="A name of /api/v1/games/opponents.")]
 Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Dice seed; random by default.")]
 
 
 class NewGameQuestion(Question):
     """A new game."""
 
-    opponent: Opponent
+    opponent: OpponentName
     length: Annotated[int, Field(ge=0, le=MAX_MATCH_LENGTH)] = 0
     """Points of the match; 0: money."""
     cube: bool = True
@@ -44,7 +44,7 @@ class NewGameQuestion(Question):
 class LoadedGameQuestion(Question):
     """A .mat file with games to continue."""
 
-    opponent: Opponent
+    opponent: OpponentName
     mat: Annotated[str, Field(max_length=_LONGEST_FILE)]
     """The text of the file."""
     seat: Annotated[int, Field(ge=0, le=1)] = 0

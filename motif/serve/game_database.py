@@ -23,9 +23,9 @@ from typing import NamedTuple
 from motif.runtime.errors import MotifError
 from motif.runtime.files import reason
 from motif.runtime.layout import counted
-from motif.serve.database import Database, free_path, in_transaction, lenient_text, say
+from motif.serve.database import Database, free_path, in_transaction, lenient_text, print_for_operator
 
-DATABASE = "games.sqlite3"
+GAMES_FILE = "games.sqlite3"
 """Name of the file in the folder of games."""
 IMPORTED = "imported"
 """Name of the folder for the files of earlier versions."""
@@ -81,7 +81,7 @@ class GameDatabase(Database):
     """
 
     KEPT = "games"
-    FILE = DATABASE
+    FILE = GAMES_FILE
     TABLES = _TABLE
     COLUMNS = {"games": _COLUMNS}  # noqa: RUF012
 
@@ -208,7 +208,7 @@ class GameDatabase(Database):
             with _skipped(path):
                 path.rename(free_path(imported / path.name))
         found = counted(len(read), "game")
-        say(f"{found} of an earlier version went into {self._path}, the files to {IMPORTED}")
+        print_for_operator(f"{found} of an earlier version went into {self._path}, the files to {IMPORTED}")
 
     def _old_files(self) -> list[Path]:
         return sorted(path for path in self.folder.glob("*.json") if _ID.fullmatch(path.stem))
@@ -248,7 +248,7 @@ def _skipped(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        say(f"{path}: this game of an earlier version is left there: {reason(error)}")
+        print_for_operator(f"{path}: this game of an earlier version is left there: {reason(error)}")
 
 
 def _revision(document: str) -> int:

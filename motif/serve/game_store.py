@@ -19,18 +19,18 @@ from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.runtime.frames import Record
 from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
-from motif.session.event_game import Event
+from motif.session.event_game import GameEvent
 from motif.session.kept_game import (
     GameSettings,
     KeptGame,
     check_opponent,
     check_seat,
     default_advisor,
-    settings_of,
+    settings_to_continue,
 )
 from motif.session.session import SessionRules
 
-FORMAT = "motif-game/1"
+_FORMAT = "motif-game/1"
 MAX_GAMES = 500
 _IN_MEMORY = 32
 _NAME_BYTES = 9
@@ -91,7 +91,7 @@ class GameStore:
         record = parse_mat(mat, "the file")
         if not record.games:
             raise RecordError("the file contains no game")
-        game = KeptGame.from_record(record, settings_of(record, opponent, _seed(seed), day, seat))
+        game = KeptGame.from_record(record, settings_to_continue(record, opponent, _seed(seed), day, seat))
         return self._begun(game)
 
     def _begun(self, game: KeptGame) -> Record:
@@ -285,15 +285,15 @@ def _seed(seed: int | None) -> int:
 
 
 def _document(game: KeptGame) -> str:
-    kept = {"format": FORMAT, "settings": game.settings.to_dict(), "events": game.events}
+    kept = {"format": _FORMAT, "settings": game.settings.to_dict(), "events": game.events}
     return json.dumps(kept, separators=(",", ":"))
 
 
-def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[Event]]:
+def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[GameEvent]]:
     """Return the settings and events of a row; raises any exception for a damaged one."""
     kept = json.loads(row.document)
-    if kept["format"] != FORMAT:
-        raise RecordError(f"its format is not {FORMAT}")
+    if kept["format"] != _FORMAT:
+        raise RecordError(f"its format is not {_FORMAT}")
     if type(row.revision) is not int or not isinstance(kept["events"], list):
         raise RecordError("it has no revision or no events")
     settings = GameSettings.from_dict(kept["settings"])
@@ -301,7 +301,7 @@ def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[Event]]:
     return settings, kept["events"]
 
 
-def _followed(known: KeptGame | None, settings: GameSettings, events: list[Event]) -> KeptGame:
+def _followed(known: KeptGame | None, settings: GameSettings, events: list[GameEvent]) -> KeptGame:
     """Return the game after `events`, continuing `known` if that is an earlier state of it."""
     if known is None or known.settings != settings or known.events != events[: len(known.events)]:
         return KeptGame(settings, events)

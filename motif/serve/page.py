@@ -41,7 +41,7 @@ from motif.serve.costs import RequestKind
 from motif.serve.database import StorageError
 from motif.serve.engine_service import EngineService
 from motif.serve.game_store import GameStore
-from motif.serve.questions import HintQuestion, Id, ItemId, Notation, Player, Question, examples
+from motif.serve.questions import HintQuestion, Id, ItemId, Notation, PlayerName, Question, examples
 from motif.serve.serve_settings import ServeSettings
 from motif.serve.themes import themes_of
 from motif.serve.upload import Upload, rolls_of
@@ -195,7 +195,7 @@ class ReviewQuestion(Question):
     """Store the analysis among those of the page."""
     analysis: ItemId | None = None
     """ID of a stored analysis that is repeated."""
-    player: Player = None
+    player: PlayerName = None
     fast: bool = False
 
 

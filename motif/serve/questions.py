@@ -30,7 +30,7 @@ Id = Annotated[
     str,
     Field(max_length=200, description="A GNUbg ID, PositionID:MatchID, an XGID, an OGID or a 20-letter key."),
 ]
-Player = Annotated[
+PlayerName = Annotated[
     str | None,
     Field(max_length=100, description="Player who evaluates: a name of /api/v1/players, also with @1 or @2."),
 ]
@@ -38,16 +38,16 @@ Language = Annotated[
     str, Field(max_length=20, description=f"Language of the words: {', '.join(languages())}.")
 ]
 Die = Annotated[int, Field(ge=1, le=6)]
-Dice = Annotated[
+AskedRoll = Annotated[
     tuple[Die, Die] | Short | None,
     Field(description="The roll, as two numbers or a text such as 31; optional if the ID holds a roll."),
 ]
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 _FIRST_FAULT = Field(fail_fast=True)
 """Validation of a list stops at its first fault, as there may be as many faults as items."""
-Points = Annotated[int, Field(ge=0, le=MAX_SCORE)]
+MatchPoints = Annotated[int, Field(ge=0, le=MAX_SCORE)]
 Known = Annotated[float, Field(ge=-_MAX_EQUITY, le=_MAX_EQUITY, allow_inf_nan=False)]
-Source = Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
+EstimateSource = Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
 _Settings = TypeVar("_Settings")
 
 
@@ -70,7 +70,7 @@ class PositionQuestion(Question):
     """A position, and the player who evaluates it."""
 
     id: Id
-    player: Player = None
+    player: PlayerName = None
 
     def position(self) -> tuple[Position, MatchState | None]:
         """Return the position and its match state; raises `PositionError`."""
@@ -96,9 +96,9 @@ def _model_of(settings: type, constraints: Mapping[str, object]) -> Any:
 _MatchOptions: Any = _model_of(
     MatchOptions,
     {
-        "length": Annotated[Points | None, Field(description="Points of the match; 0: money play.")],
+        "length": Annotated[MatchPoints | None, Field(description="Points of the match; 0: money play.")],
         "score": Annotated[
-            tuple[Points, Points] | Short | None,
+            tuple[MatchPoints, MatchPoints] | Short | None,
             AfterValidator(lambda score: "{}-{}".format(*score) if isinstance(score, tuple) else score),
             Field(description="Points won by the player on roll and by the opponent: [3, 5] or '3-5'."),
         ],
@@ -132,7 +132,7 @@ class MatchQuestion(_MatchOptions):
 class _EvaluatorQuestion(MatchQuestion):
     """The evaluator, for a match or a cube."""
 
-    player: Player = None
+    player: PlayerName = None
     fast: bool = False
     """Evaluate without lookahead."""
     deep: bool = False
@@ -147,7 +147,7 @@ class _RollQuestion(Question):
     """A position and a roll."""
 
     id: Id
-    dice: Dice = None
+    dice: AskedRoll = None
 
     def decision(self) -> tuple[Position, MatchState | None, tuple[int, int]]:
         """Return the position, its match state and the roll; raises `PositionError` and `PlayError`."""
@@ -176,7 +176,7 @@ class KnownEstimate(Question):
     done: Notation
     """The play."""
     equity: Known
-    source: Source
+    source: EstimateSource
     se: Known | None = None
     lookahead: Known | None = None
     """Equity by lookahead, before a rollout."""
@@ -204,7 +204,7 @@ class KnownCube(Question):
 
     no_double: Known | None = None
     double_take: Known | None = None
-    source: Source
+    source: EstimateSource
     se: Known | None = None
     """Standard error of the difference."""
 
@@ -230,7 +230,7 @@ class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
         {"id": _START, "dice": [3, 1], "compare": True, "trials": 324, "cut": 8, "stream": True},
         {"id": _CONTACT, "cubeful": True, "length": 7, "score": [3, 5], "trials": 324},
     )
-    player: Player = None
+    player: PlayerName = None
     cubeful: bool = False
     """Both sides double."""
     compare: bool = False
@@ -258,7 +258,7 @@ class EvaluateBatch(Question):
 
     model_config = examples({"ids": [_START, "sGfwATDgc/ABMA"]})
     ids: Annotated[list[str], _FIRST_FAULT]
-    player: Player = None
+    player: PlayerName = None
 
 
 class BatchDecision(_RollQuestion):

@@ -18,7 +18,7 @@ from motif.players.ranking import rank_plays
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Record
 from motif.serve.analysis_store import MIN_ERROR
-from motif.serve.questions import Id, Known, Notation, Source
+from motif.serve.questions import EstimateSource, Id, Known, Notation
 
 _DOUBLES = "no double", "double, take", "double, pass"
 _MOST_CANDIDATES = 100
@@ -31,7 +31,7 @@ class JudgedAnswer(BaseModel):
 
     done: Notation
     equity: Known
-    source: Source = ""
+    source: EstimateSource = ""
     se: Known | None = None
     lookahead: Known | None = None
 
@@ -81,7 +81,7 @@ class QuizVerdict(NamedTuple):
         return self.cost < MIN_ERROR / MILLIPOINTS
 
 
-def judged(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVerdict:
+def judge_answer(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVerdict:
     """Judge an answer by the equities of `question`, or by `evaluator` if they are missing.
 
     Raises `PositionError` and `PlayError`.

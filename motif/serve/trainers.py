@@ -18,7 +18,7 @@ from motif.players import load
 from motif.players.player import Player
 from motif.runtime.frames import Record
 
-KINDS = ("opening", "reply", "bearoff", "cube")
+TRAINER_KINDS = ("opening", "reply", "bearoff", "cube")
 _DICE = random.SystemRandom()
 _NEAR = 0.15
 """Largest gap, in points, of a cube question."""
@@ -26,7 +26,7 @@ _HOME = 6
 
 
 def new_question(kind: str) -> tuple[str, Record]:
-    """Make a question of a trainer, one of `KINDS`.
+    """Make a question of a trainer, one of `TRAINER_KINDS`.
 
     Returns its key and the position as ``id``, with ``dice`` except for a cube question.
     """

@@ -342,7 +342,7 @@ class UbgiEngine:
         return "double" if self._opponent.cube(position, state).should_double else "roll"
 
 
-def lines_of(stream: TextIO) -> Iterator[str]:
+def input_lines(stream: TextIO) -> Iterator[str]:
     """Yield the lines of `stream`; of one that is longer than `LONGEST_LINE` only the beginning is kept."""
     while line := stream.readline(LONGEST_LINE + 1):
         yield line

@@ -22,7 +22,7 @@ from motif.runtime.errors import PlayError, RecordError, SettingError, shown
 from motif.session.advisor import Advisor, CubeCost, cube_advisor
 from motif.session.session import GameSession
 
-Event = list[str | int]
+GameEvent = list[str | int]
 Asks = Literal["roll", "play", "answer", "raccoon", "dice", "next", "nothing", "wait"]
 
 
@@ -33,7 +33,7 @@ class GameStep:
     word: str
     player: int
     """The player who acted."""
-    event: Event
+    event: GameEvent
     position: Position
     """The position after the event, as seen by the player on roll."""
     on_roll: int
@@ -74,7 +74,7 @@ class EventGame:
         self.session = session
         self.typed_dice = typed_dice
         """Whether rolls are typed; `dice` then serve only for the players' random choices."""
-        self.events: list[Event] = []
+        self.events: list[GameEvent] = []
         """All events, including undone ones."""
         self.steps: list[GameStep] = []
         """The steps since the view last emptied this list."""
@@ -125,7 +125,7 @@ class EventGame:
             return "play"
         return "raccoon" if session.can_raccoon else "roll"
 
-    def follow(self, event: Event) -> None:
+    def follow(self, event: GameEvent) -> None:
         """Apply an event; raises a `MotifError` if it is impossible."""
         word, session = str(event[0]), self.session
         if word != "begin" and not self.is_going:
@@ -222,7 +222,7 @@ class EventGame:
         while (event := self.next_event()) is not None:
             self.follow(event)
 
-    def next_event(self) -> Event | None:
+    def next_event(self) -> GameEvent | None:
         """Return a program's decision or a forced action; None if a person must act."""
         session = self.session
         if not self.is_going:
@@ -245,11 +245,11 @@ class EventGame:
         cubeful = player.with_cube(session.context().cube_model)
         return ["play", cubeful.choose(session.position, session.roll, chance).notation]
 
-    def opening(self) -> Event:
+    def opening(self) -> GameEvent:
         """Return the event that starts the next game, with dice from the seed."""
         return ["begin", *self._dice.opening(self.session.games)]
 
-    def roll(self) -> Event | None:
+    def roll(self) -> GameEvent | None:
         """Return the roll of this turn; None if it must be typed."""
         session, known = self.session, self.session.known_roll
         if known is None and self.typed_dice:

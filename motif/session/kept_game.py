@@ -20,7 +20,7 @@ from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Record
 from motif.runtime.settings import check_types
 from motif.session.advisor import Advisor
-from motif.session.event_game import Event, EventGame
+from motif.session.event_game import EventGame, GameEvent
 from motif.session.session import GameSession, Seat, SessionRules, record_tags
 
 _MAX_NAME = 40
@@ -115,7 +115,7 @@ def default_advisor() -> Advisor:
 class KeptGame(EventGame):
     """The games of one session between a person and the program."""
 
-    def __init__(self, settings: GameSettings, events: Iterable[Event] = ()) -> None:
+    def __init__(self, settings: GameSettings, events: Iterable[GameEvent] = ()) -> None:
         """Replay `events`; raises a `MotifError` for an impossible sequence."""
         self.settings = settings
         person, opponent = Seat(settings.name), Seat(settings.opponent, _player(settings.opponent))
@@ -147,7 +147,7 @@ class KeptGame(EventGame):
         return game
 
 
-def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: int) -> GameSettings:
+def settings_to_continue(record: MatchRecord, opponent: str, seed: int, day: str, seat: int) -> GameSettings:
     """Return settings for continuing `record` against `opponent`."""
     kinds = {
         action.kind for game in record.games for action in game.actions if isinstance(action, CubeAction)
@@ -157,7 +157,7 @@ def settings_of(record: MatchRecord, opponent: str, seed: int, day: str, seat: i
     return GameSettings(opponent, seed, day, rules, YOU if name == opponent else name, seat)
 
 
-def _events_of(number: int, game: GameRecord) -> Iterator[Event]:
+def _events_of(number: int, game: GameRecord) -> Iterator[GameEvent]:
     """Yield the events of a recorded game, except its end; raises `RecordError` for an invalid opening."""
     first = game.actions[0] if game.actions else None
     if not isinstance(first, Turn) or first.roll[0] == first.roll[1]:

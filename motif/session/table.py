@@ -14,7 +14,7 @@ from motif.players.resignations import value_of_playing_on, value_of_resigning
 from motif.runtime.errors import PlayError, RecordError
 from motif.runtime.layout import counted
 from motif.session.advisor import Advisor
-from motif.session.event_game import Event, EventGame
+from motif.session.event_game import EventGame, GameEvent
 from motif.session.illegal import why_illegal
 from motif.session.prompter import Prompter, Screen
 from motif.session.tutor import Tutor, decision_lines
@@ -104,14 +104,14 @@ class Table:
         crawford = " Crawford game: no doubling." * (session.state().crawford and session.rules.cube)
         self._say(f"Game {number}. {rolled}: {self._name(session.on_roll)} starts.{crawford}")
 
-    def _typed_opening(self, number: int) -> Event:
+    def _typed_opening(self, number: int) -> GameEvent:
         head = f"Game {number}: dice of {self._name(0)} and {self._name(1)}, such as 52"
         line = self.prompter.ask(head, ["two dice such as 52"])
         parse_roll(line)
         first, second = re.findall("[1-6]", line)
         return ["begin", int(first), int(second)]
 
-    def _follow(self, event: Event) -> None:
+    def _follow(self, event: GameEvent) -> None:
         session = self._session
         who, cube = self._name(session.to_decide), session.cube
         match event[0]:

@@ -7,7 +7,7 @@ from motif.analysis.evaluator_analysis import analysis_of, judgement
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import load_static
-from motif.evaluators.bras import ARTICLE, SIGMA, WEIGHTS
+from motif.evaluators.bras import ARTICLE, ARTICLE_WEIGHTS, SIGMA
 from motif.evaluators.static import with_bearoff
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters import parameter_set
@@ -81,7 +81,7 @@ def test_bras_is_shown_as_its_article_has_it(boards):
     scores = ARTICLE.raw_scores(boards)
     np.testing.assert_allclose(found.judged.raw, scores, atol=1e-6)
     np.testing.assert_allclose(found.values, 50 + 50 * np.tanh(scores / SIGMA), atol=1e-5)
-    np.testing.assert_allclose(found.table.weight, list(WEIGHTS.values()), rtol=1e-6)
+    np.testing.assert_allclose(found.table.weight, list(ARTICLE_WEIGHTS.values()), rtol=1e-6)
     assert float(found.scale.steepness(0.0)) == pytest.approx(16.67, abs=0.005)
     assert (found.scale.raw, found.scale.value) == ("D", "S")
     gain = found.judged.sensitivities(found.scale)[:, 0]

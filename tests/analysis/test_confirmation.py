@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from motif.analysis.confirmation import (
-    CERTAIN,
-    DOUBTFUL,
+    CONFIRMED_Z,
+    ROLLOUT_THRESHOLD,
     SHORT,
     can_roll_out,
-    compare_plays,
+    compare_pair,
     confirming_rollout,
     roll_out_pairs,
 )
@@ -122,7 +122,7 @@ def test_one_procedure_compares_two_plays():
     evaluator = load_evaluator("latest@1")
     roll = opening((3, 1), "13/9")
     (judged,) = judge_plays([roll], evaluator, confirm=SHORT)
-    choice = compare_plays(START, roll.roll, evaluator, context_of(roll.state), worse=roll.play)
+    choice = compare_pair(START, roll.roll, evaluator, context_of(roll.state), worse=roll.play)
     assert choice.source == judged.source == "rollout"
     assert choice.difference == judged.error
     known = {one.number: one for one in judged.candidates}
@@ -131,8 +131,8 @@ def test_one_procedure_compares_two_plays():
     same = judged.choice
     assert same.equities == choice.equities
     assert (same.better.equity, same.worse.equity) == (choice.better.equity, choice.worse.equity)
-    close = compare_plays(START, (4, 3), load_evaluator("latest@2"), context_of(roll.state))
-    assert 0 <= close.difference < DOUBTFUL
+    close = compare_pair(START, (4, 3), load_evaluator("latest@2"), context_of(roll.state))
+    assert 0 <= close.difference < ROLLOUT_THRESHOLD
     assert close.source == "2-ply"
 
 
@@ -147,11 +147,11 @@ def test_an_error_with_the_cube_counts_where_a_rollout_confirms_it():
     for lookahead, act in zip(believed, rolled, strict=True):
         cost = lookahead.decision.cost(act.done)
         assert lookahead.error == cost
-        assert act.source == ("rollout" if cost >= DOUBTFUL else "1-ply")
-        assert (act.rolled is None) == (cost < DOUBTFUL)
+        assert act.source == ("rollout" if cost >= ROLLOUT_THRESHOLD else "1-ply")
+        assert (act.rolled is None) == (cost < ROLLOUT_THRESHOLD)
         if act.source == "rollout":
             cost = act.decision.cost(act.done)
-            assert act.error == (cost if cost > CERTAIN * act.rolled.se else 0.0)
+            assert act.error == (cost if cost > CONFIRMED_Z * act.rolled.se else 0.0)
             assert act.is_too_close == (act.error == 0)
         else:
             assert act.error == 0
@@ -170,7 +170,7 @@ def test_totals_and_the_list_use_the_rollout():
     assert 0 < len(rolled.plays) < len(believed_all.plays)
     for one in rolled.decisions:
         if one.source == "rollout" and one.is_play:
-            assert (one.mark != "") == (one.error > CERTAIN * one.se and one.error >= 0.03)
+            assert (one.mark != "") == (one.error > CONFIRMED_Z * one.se and one.error >= 0.03)
             shown = {it.done: it.equity for it in one.candidates if it.source == "rollout"}
             assert len(shown) == 2
             assert max(0, max(shown.values()) - shown[one.done]) == pytest.approx(one.error, abs=1e-12)

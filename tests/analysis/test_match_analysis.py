@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from motif.analysis.match import analyse_match, review
-from motif.analysis.match.decision_errors import CLOSE, KINDS, judge_cube, judge_plays, roll_luck
+from motif.analysis.match.decision_errors import CLOSE, MISTAKE_KINDS, judge_cube, judge_plays, roll_luck
 from motif.analysis.match.decisions import match_decisions, rating
 from motif.analysis.match.record_walk import PlayedRoll, unit_of, walk
 from motif.analysis.match.review import Review, ReviewedCube
@@ -255,7 +255,7 @@ def test_mistakes_with_the_cube_for_money(win, actions, mistakes):
     counts = {
         kind: player.mistakes[kind].count
         for player in found.players
-        for kind in KINDS
+        for kind in MISTAKE_KINDS
         if player.mistakes[kind].count
     }
     assert counts == dict.fromkeys([kind for kind in mistakes if kind], 1)
@@ -324,7 +324,7 @@ def test_totals_are_sums_over_decisions(match):
         assert player.overall.cost == pytest.approx(sum(part.cost for part in both))
         assert player.overall.blunders == sum(part.blunders for part in both)
         assert player.luck.count == len(own)
-        assert tuple(player.mistakes) == KINDS
+        assert tuple(player.mistakes) == MISTAKE_KINDS
         assert sum(one.total for one in player.mistakes.values()) == pytest.approx(player.cube.total)
 
 

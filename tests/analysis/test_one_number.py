@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 import motif
-from motif.analysis.confirmation import DOUBTFUL
+from motif.analysis.confirmation import ROLLOUT_THRESHOLD
 from motif.analysis.match import MatchAnalysis
 from motif.analysis.match.decision_errors import context_of
 from motif.analysis.match.decisions import CostUnit
@@ -77,7 +77,7 @@ def check_cube(one, record, judge: str, advisor: Advisor) -> None:
         assert shown["take" if sign < 0 else "no double"] == pytest.approx(sign * answer, abs=EXACTLY)
         # Without a rollout, errors that are too small to roll out count as 0.
         cost = decision.cost(doing)
-        known = 0.0 if not decision.exact and cost < DOUBTFUL else cost
+        known = 0.0 if not decision.exact and cost < ROLLOUT_THRESHOLD else cost
         assert known == pytest.approx(one.error, abs=1e-6)
 
 

@@ -15,11 +15,11 @@ from motif.analysis.explain.board_facts import CONCEPTS
 from motif.analysis.explain.concepts import Event, events_between, hybrid, shapley
 from motif.analysis.explain.explanation import Explanation
 from motif.analysis.explain.reasons import BEYOND, REST
-from motif.analysis.explain.situation import OFF, Situation, own_checkers
+from motif.analysis.explain.situation import Situation, own_checkers
 from motif.analysis.phrases import languages
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
-from motif.board.notation import find_play
+from motif.board.notation import OFF, find_play
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator, load_static
 from motif.parameters.registry import GROUPS

@@ -8,9 +8,9 @@ import pytest
 from motif.analysis.evaluator_analysis import analysis_of
 from motif.analysis.score_tests import (
     FAILS,
+    FOR_INFORMATION,
     HOLDS,
     KEPT,
-    KNOWN,
     REJECTED,
     _hit,
     _hypotheses,
@@ -60,7 +60,7 @@ def test_weights_of_your_own_that_break_a_claim(boards):
 def test_a_score_that_favours_the_player_on_roll_is_not_antisymmetric(boards):
     evaluator = evaluator_of(made_weights("keith"))
     _, found = tried(evaluator, boards)
-    assert found["antisymmetry"].verdict == KNOWN
+    assert found["antisymmetry"].verdict == FOR_INFORMATION
     assert "the average value of being on roll" in found["antisymmetry"].found
     assert found["the playing evaluator"].verdict == HOLDS
     _, gammons = tried(evaluator, boards, "win_gammon")

@@ -9,7 +9,7 @@ from numba import njit
 from motif.compiler import simd
 from motif.compiler.jit import kernel
 from motif.compiler.simd import (
-    COLUMNS,
+    COLUMNS_AT_ONCE,
     FORM_ROWS,
     GROUP,
     LANES,
@@ -236,8 +236,8 @@ def test_a_run_is_added_in_its_order():
 def test_columns_are_summed_in_sixteen_lanes_then_four_then_one_by_one(length):
     rng = np.random.default_rng(length)
     factors, block = rng.normal(size=(2, 5, 64))
-    columns = rng.integers(0, 5, (3, COLUMNS))
-    sums = np.full(COLUMNS, np.nan)
+    columns = rng.integers(0, 5, (3, COLUMNS_AT_ONCE))
+    sums = np.full(COLUMNS_AT_ONCE, np.nan)
     columns_summed(factors, 3, block, columns, 1, length, sums)
     for column, found in zip(columns[1], sums, strict=True):
         products, total, begin = list(zip(factors[3], block[column], strict=True)), 0.0, 0
@@ -262,7 +262,7 @@ def test_how_much_is_summed_together_changes_no_bit(monkeypatch):
     def sums_of(rows, together):
         """The sums on a machine with registers of this size."""
         monkeypatch.setattr(simd, "FORM_ROWS", rows)
-        monkeypatch.setattr(simd, "COLUMNS", together)
+        monkeypatch.setattr(simd, "COLUMNS_AT_ONCE", together)
 
         @njit
         def forms(block, places, weights, sums):

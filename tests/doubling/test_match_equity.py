@@ -7,7 +7,7 @@ import pytest
 
 from motif.board.match_state import MatchState
 from motif.doubling import match_equity_table
-from motif.doubling.match_equity import TABLES, aways, read_table
+from motif.doubling.match_equity import TABLE_FILES, aways, read_table
 from motif.runtime.errors import SettingError
 
 GNUBG_TABLES = Path("/usr/share/gnubg/met")
@@ -53,7 +53,7 @@ def met_text(*before: list[float]) -> str:
 SMALL = met_text([0.5, 0.7, 0.75], [0.3, 0.5, 0.6], [0.25, 0.4, 0.5])
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", TABLE_FILES)
 def test_published_values(name):
     table = match_equity_table(name)
     for score, chance in VALUES[name].items():
@@ -66,7 +66,7 @@ def test_published_values(name):
     assert table.description
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", TABLE_FILES)
 def test_tables_are_extrapolated(name):
     table = match_equity_table(name)
     lengths = np.arange(1, 41)

@@ -5,7 +5,7 @@ import pytest
 
 from motif.board.position import Position, as_boards, first_bad_board
 from motif.evaluators import load_evaluator
-from motif.evaluators.bras import ARTICLE, SIGMA, WEIGHTS, formula_of, read_formula
+from motif.evaluators.bras import ARTICLE, ARTICLE_WEIGHTS, SIGMA, formula_of, read_formula
 from motif.parameters.named_sets import features
 from motif.parameters.sets import PARAMETER_SETS
 from motif.runtime.errors import MotifError, PlayerError
@@ -127,7 +127,7 @@ def test_weights_of_your_own(tmp_path, boards):
     path.write_text("# cautious\nformat: motif-bras/1\nsigma: 2\nweights:\n  blot: 3.3\n  x2: 0\n")
     formula = read_formula(path)
     assert formula.sigma == 2
-    assert dict(formula.weights) == {**WEIGHTS, "blot": 3.3, "x2": 0}
+    assert dict(formula.weights) == {**ARTICLE_WEIGHTS, "blot": 3.3, "x2": 0}
     found = of_features(boards)
     expected = sum(weight * found[name] for name, weight in formula.weights.items())
     np.testing.assert_allclose(formula.raw_scores(boards), expected, atol=1e-6)

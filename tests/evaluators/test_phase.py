@@ -8,7 +8,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import load_evaluator
-from motif.evaluators.phase import HIGHEST, LOWEST, WEIGHTS, phase_scores
+from motif.evaluators.phase import HIGHEST, LOWEST, PHASE_WEIGHTS, phase_scores
 from motif.parameters.phase_set import PHASES, mover_phases
 from tests.games import some_boards
 from tests.parameters import heuristic_reference
@@ -23,7 +23,7 @@ def slow_score(board: np.ndarray) -> float:
     total = 0.0
     for column, phase in enumerate(PHASES):
         for row, name in enumerate(NAMES):
-            total += WEIGHTS[row, column] * gated[f"{phase}_{name}"] / FULL[name]
+            total += PHASE_WEIGHTS[row, column] * gated[f"{phase}_{name}"] / FULL[name]
     return (total + 3.1) / 18.8
 
 

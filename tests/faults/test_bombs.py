@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from onnx import TensorProto, helper
 
-from motif.fitting.significance import SCHEMA as TERMS_SCHEMA
+from motif.fitting.significance import STATISTICS_SCHEMA as TERMS_SCHEMA
 from motif.sampling.dataset import MANIFEST, SCHEMA
 from tests.board.bgf_writer import HEADER, MAGIC, key, packed
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from motif.fitting.curvature import centres, centring, curvature_over, factorised
-from motif.fitting.problem import Problem, RankingOperator, Rows
+from motif.fitting.problem import FitRows, Problem, RankingOperator
 
 
 def shares(problem: Problem) -> np.ndarray:
@@ -67,6 +67,6 @@ def curvature(
     sample, starts = rows[mask], np.concatenate([[0], np.cumsum(lengths[::step])])
     part = RankingOperator(operator.strength, operator.roots[sample], starts)
     factors = slopes[sample] * np.sqrt(len(rows) / max(1, len(sample)))
-    chosen = Rows(train.features[sample], train.labels[sample], train.sample_weights[sample], starts)
+    chosen = FitRows(train.features[sample], train.labels[sample], train.sample_weights[sample], starts)
     means = centres(terms, chosen, factors**2)
     return Curvature(curvature_over(terms, train, sample, factors, part, means), centring(terms, means))

@@ -113,7 +113,7 @@ def test_products_of_features_that_never_occur_together_can_be_factorised():
 
 
 def test_same_bytes_for_any_number_of_threads(monkeypatch):
-    count = 3 * design.CHUNK_ROWS
+    count = 3 * design._CHUNK_ROWS
     problem, objective, point = made_problem(count, Terms.all_pairs(4))
     rows, found = np.flatnonzero(np.arange(count) % 7 != 3), []
     for threads in (1, 2, 4):

@@ -35,7 +35,7 @@ def test_history_shows_the_fit(solve):
 
 @every_solver
 def test_same_bytes_for_any_number_of_threads(solve, monkeypatch):
-    problem = noisy_problem(3 * design.CHUNK_ROWS, 8, training=decision_ids(3 * design.CHUNK_ROWS) % 9 != 0)
+    problem = noisy_problem(3 * design._CHUNK_ROWS, 8, training=decision_ids(3 * design._CHUNK_ROWS) % 9 != 0)
     results = []
     for threads in (1, 2, 4):
         monkeypatch.setattr(design, "threads_here", lambda threads=threads: threads)

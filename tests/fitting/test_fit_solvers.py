@@ -174,7 +174,7 @@ def test_few_sweeps_a_pass_do_not_change_the_answer(monkeypatch):
 def test_a_model_of_few_rows_does_not_change_the_answer(monkeypatch):
     problem = noisy_problem(20_000, 10, ridge=1e-5)
     every = solve_coordinate(problem, tolerance=TIGHT)
-    monkeypatch.setattr(coordinate, "MIN_ROWS", 0)
+    monkeypatch.setattr(coordinate, "_MIN_ROWS", 0)
     few = solve_coordinate(problem, tolerance=TIGHT)
     assert few.passes > every.passes
     assert few.history[-1].error == pytest.approx(every.history[-1].error, rel=1e-7)

@@ -54,7 +54,7 @@ def test_split_takes_a_weight_vector_apart():
     assert (bias, linear.tolist(), quadratic.tolist()) == (1.0, [2.0, 3.0], [4.0])
 
 
-@pytest.mark.parametrize("count", [1, 300, 2 * design.CHUNK_ROWS + 17])
+@pytest.mark.parametrize("count", [1, 300, 2 * design._CHUNK_ROWS + 17])
 @pytest.mark.parametrize("terms", [Terms.all_pairs(5), Terms.linear(5), Terms(5, SOME_PAIRS)])
 def test_products_agree_with_the_expanded_matrix(terms, count):
     features = correlated_features(count, 5)
@@ -76,7 +76,7 @@ def test_centring_turns_centred_terms_into_terms(terms):
 
 
 def test_products_are_the_same_bytes_for_any_number_of_threads(monkeypatch):
-    features, terms = correlated_features(3 * design.CHUNK_ROWS, 5), Terms.all_pairs(5)
+    features, terms = correlated_features(3 * design._CHUNK_ROWS, 5), Terms.all_pairs(5)
     weights = planted_weights(terms, features)
     answers = []
     for threads in (1, 4):

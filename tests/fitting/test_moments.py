@@ -39,7 +39,7 @@ def test_few_of_the_products_are_enough():
 
 
 def test_same_bytes_for_any_number_of_threads(monkeypatch):
-    count, terms = 3 * design.CHUNK_ROWS, Terms.all_pairs(6)
+    count, terms = 3 * design._CHUNK_ROWS, Terms.all_pairs(6)
     problem = Problem(correlated_features(count, 6), np.zeros(count), terms)
     means, found = centres(terms, problem.train, np.ones(count)), set()
     for threads in (1, 2, 4):

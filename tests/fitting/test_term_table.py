@@ -10,7 +10,7 @@ import pytest
 from motif.evaluators.weight_file import HeadWeights
 from motif.fitting.problem import PROBABILITY
 from motif.fitting.significance import (
-    SCHEMA,
+    STATISTICS_SCHEMA,
     HeadTerms,
     read_terms,
     term_names,
@@ -68,7 +68,7 @@ def test_round_trip(tmp_path):
             values = (getattr(of.statistics, name) for of in (read, written))
             np.testing.assert_array_equal(*values)
     table = pq.read_table(path)
-    assert table.schema == SCHEMA
+    assert table.schema == STATISTICS_SCHEMA
     assert table.column_names[:7] == ["class", "head", "term", "weight", "se", "z", "spread"]
     row = table.slice(table.num_rows - 1).to_pylist()[0]
     assert row["z"] == row["weight"] / row["se"]
@@ -95,7 +95,7 @@ def test_faults_are_named(tmp_path, column, value, words):
     write_terms(path, [_head()])
     rows = pq.read_table(path).to_pylist()
     rows[0][column] = value
-    pq.write_table(pa.Table.from_pylist(rows, SCHEMA), path)
+    pq.write_table(pa.Table.from_pylist(rows, STATISTICS_SCHEMA), path)
     with pytest.raises(DatasetError, match=words) as error:
         read_terms(path)
     assert str(path) in str(error.value)

@@ -8,10 +8,10 @@ from motif.board.packed import pack_many
 from motif.board.position import Position, as_boards
 from motif.parameters.position_class import (
     AIMS,
-    BACK,
     CLASS_NAMES,
     NO_PLAN,
     PLANS,
+    PLAYERS_BACK,
     WRECKS,
     classify_many,
     plans_many,
@@ -88,7 +88,7 @@ def test_every_pair_of_aims(mine, theirs):
 
 
 @pytest.mark.parametrize("wreck", WRECKS)
-@pytest.mark.parametrize("back", BACK)
+@pytest.mark.parametrize("back", PLAYERS_BACK)
 def test_every_crashed_board(wreck, back):
     mine = WRECKED if wreck in ("own board", "both boards") else SOUND
     theirs = WRECKED if wreck in ("opponent's board", "both boards") else SOUND
@@ -168,4 +168,4 @@ def test_positions_of_games_have_the_plans_of_the_sentences():
 
 
 def test_plans_differ():
-    assert len(set(PLANS)) == len(PLANS) == len(AIMS) ** 2 + len(WRECKS) * len(BACK)
+    assert len(set(PLANS)) == len(PLANS) == len(AIMS) ** 2 + len(WRECKS) * len(PLAYERS_BACK)

@@ -15,7 +15,7 @@ from motif.board.movegen import ROLLS
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.contests import play_money_games
-from motif.evaluators.nets.net import Net, NetDescription, described
+from motif.evaluators.nets.net import Net, NetDescription, with_description
 from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.evaluators.phase import phase_scores
 from motif.parameters import parameter_set
@@ -34,8 +34,8 @@ from motif.phase_net.phase_run import (
     evenly,
     heuristic_samples,
     learn_heuristic,
-    outcome_samples,
-    play_games,
+    played_boards,
+    round_samples,
 )
 from motif.players import EvaluatorPlayer, load
 from motif.runtime.errors import FileError, MotifError, PlayerError, SettingError
@@ -70,7 +70,7 @@ def as_player(net: PhaseNet) -> EvaluatorPlayer:
 
 
 def test_boards_of_a_game_follow_one_another_and_the_winner_bears_off_last():
-    played = play_games(load("best-of-four"), 2, seed=3)
+    played = played_boards(load("best-of-four"), 2, seed=3)
     assert set(played.game) == {0, 1}
     for game in (0, 1):
         rows = np.flatnonzero(played.game == game)
@@ -85,11 +85,11 @@ def test_boards_of_a_game_follow_one_another_and_the_winner_bears_off_last():
 
 
 def test_the_same_seed_gives_the_same_games_and_the_first_ones_of_more():
-    few, many = (play_games(load("random"), games, seed=5) for games in (3, 9))
+    few, many = (played_boards(load("random"), games, seed=5) for games in (3, 9))
     first = many.game < 3
     assert (few.boards == many.boards[first]).all()
     assert (few.won == many.won[first]).all()
-    assert (play_games(load("random"), 3, seed=6).boards[:20] != few.boards[:20]).any()
+    assert (played_boards(load("random"), 3, seed=6).boards[:20] != few.boards[:20]).any()
 
 
 @pytest.mark.parametrize(("count", "wanted"), [(10, 3), (1000, 7), (5, 5), (3, 9), (0, 4)])
@@ -103,7 +103,7 @@ def test_rows_taken_evenly(count, wanted):
 
 
 def test_boards_are_drawn_from_every_game_alike():
-    played = play_games(load("random"), 40, seed=8)
+    played = played_boards(load("random"), 40, seed=8)
     rows = drawn_of_each_game(played, 3, np.random.default_rng(1))
     assert len(set(rows)) == len(rows) == 120
     assert (np.bincount(played.game[rows]) == 3).all()
@@ -116,7 +116,7 @@ def test_what_the_net_is_shown():
     assert (len(samples.targets), len(validation.targets)) == (900, 100)
     assert samples.inputs.shape == (900, 48)
     assert 0 <= min(samples.targets) < max(samples.targets) <= 1
-    outcomes = outcome_samples(replace(TINY, round_games=400), seed=4)
+    outcomes = round_samples(replace(TINY, round_games=400), seed=4)
     assert set(outcomes.targets) == {0, 1}
     # Each side makes half of the boards of a game, give or take one.
     assert outcomes.targets.mean() == pytest.approx(0.5, abs=4 * 0.5 / 400**0.5)
@@ -306,9 +306,9 @@ def test_settings_out_of_range(changed, message):
 def test_opponents_share_the_games_and_begin_half_of_them():
     """Whether the boards after the first play are those of the same player, game by game."""
     simple, chance = load("simple"), load("random")
-    played = play_games(simple, 6, 5, chance)
+    played = played_boards(simple, 6, 5, chance)
     assert set(played.game) == set(range(6))
-    by_simple = play_games(simple, 6, 5)
+    by_simple = played_boards(simple, 6, 5)
     for game in range(6):
         first = played.boards[played.game == game][0]
         same = (first == by_simple.boards[by_simple.game == game][0]).all()
@@ -316,19 +316,19 @@ def test_opponents_share_the_games_and_begin_half_of_them():
         # The board's maker and the winner differ: the two sides take turns.
         won = played.won[played.game == game]
         assert (won[1:] != won[:-1]).all()
-    later = play_games(simple, 2, 5, chance, first=4)
+    later = played_boards(simple, 2, 5, chance, first=4)
     assert (later.boards == played.boards[played.game >= 4]).all()
 
 
 def test_samples_come_from_games_with_each_opponent():
     settings = replace(TINY, round_games=300, boards_a_game=2, opponent="random")
-    samples = outcome_samples(settings, seed=4)
+    samples = round_samples(settings, seed=4)
     assert len(samples.targets) == 600
     # Two boards of a game, from both sides equally often.
     assert samples.targets.mean() == pytest.approx(0.5, abs=4 * 0.5 / 600**0.5)
     both = replace(settings, opponent="random,best-of-four,composite:race=simple,contact=pubeval")
     assert both.opponents == ("random", "best-of-four", "composite:race=simple,contact=pubeval")
-    assert len(outcome_samples(replace(both, round_games=301), seed=4).targets) == 602
+    assert len(round_samples(replace(both, round_games=301), seed=4).targets) == 602
 
 
 def test_one_stage_after_the_other(tmp_path):
@@ -409,7 +409,7 @@ def test_the_difference_to_the_heuristic(learnt):
 def test_files_that_no_training_goes_on_from(tmp_path, learnt):
     net, _ = learnt
     (tmp_path / "text.onnx").write_text("no net")
-    other = described(onnx_bytes(net, "x"), NetDescription("x", "features", parameter_set("bras")))
+    other = with_description(onnx_bytes(net, "x"), NetDescription("x", "features", parameter_set("bras")))
     (tmp_path / "other.onnx").write_bytes(other)
     wildbg = resources.files("motif") / "data" / "wildbg" / "race.onnx"
     for path, message in (

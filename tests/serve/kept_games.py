@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from motif.serve.game_database import DATABASE
+from motif.serve.game_database import GAMES_FILE
 from motif.serve.game_store import GameStore, new_settings
 from motif.session.kept_game import GameSettings, KeptGame
 from motif.session.session import SessionRules
@@ -35,14 +35,14 @@ def decided(store: GameStore, state: dict, chance: random.Random) -> tuple[dict,
 
 def rows(folder: Path) -> dict[str, tuple[int, str]]:
     """Revision and document of every game in the database, by name."""
-    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection:
         found = connection.execute("SELECT id, revision, document FROM games").fetchall()
     return {game: (revision, document) for game, revision, document in found}
 
 
 def put(folder: Path, name: str, document: object) -> None:
     """Replace the document and revision in a game's row, so that it is read again."""
-    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
         connection.execute(
             "UPDATE games SET document = ?, revision = revision + 1 WHERE id = ?", (document, name)
         )

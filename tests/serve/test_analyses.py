@@ -12,11 +12,11 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 from motif.board.marks import pr_rating
 from motif.board.mat_file import mat_text
 from motif.evaluators.named import own_name
-from motif.serve.analysis_store import DATABASE, DAYS, AnalysisStore, Source, UnknownAnalysis
+from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, UnknownAnalysis
 from motif.serve.database import StorageError
 from motif.serve.game_database import NoRoomError
 from motif.serve.levels import levels
-from motif.serve.trainers import KINDS, new_question
+from motif.serve.trainers import TRAINER_KINDS, new_question
 from motif.session.kept_game import check_opponent
 from tests.serve.conftest import ROOT
 from tests.serve.page_client import opened
@@ -176,7 +176,7 @@ def test_the_oldest_analyses_make_room(tmp_path, monkeypatch):
 
 def test_a_damaged_database_is_set_aside(tmp_path):
     kept(AnalysisStore(tmp_path))
-    (tmp_path / DATABASE).write_bytes(b"no database, by far" * 100)
+    (tmp_path / ANALYSES_FILE).write_bytes(b"no database, by far" * 100)
     store = AnalysisStore(tmp_path)
     assert store.summaries() == []
     kept(store)
@@ -187,13 +187,13 @@ def test_a_damaged_database_is_set_aside(tmp_path):
 def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
     store = AnalysisStore(tmp_path)
     kept(store)
-    with sqlite3.connect(tmp_path / DATABASE) as connection:
+    with sqlite3.connect(tmp_path / ANALYSES_FILE) as connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="the stored analyses are from a newer version"):
         AnalysisStore(tmp_path).summaries()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TRAINER_KINDS)
 def test_a_trainer_asks_answerable_questions(client, kind):
     card = client.post("/api/v1/learn/next", json={"kind": kind}).json()["card"]
     question = card["question"]
@@ -318,4 +318,4 @@ def test_what_is_kept_is_for_this_user_alone(tmp_path):
     assert not folder.exists()
     kept(AnalysisStore(folder))
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert (folder / DATABASE).stat().st_mode & 0o777 == 0o600
+    assert (folder / ANALYSES_FILE).stat().st_mode & 0o777 == 0o600

@@ -17,7 +17,7 @@ from motif.runtime.errors import MotifError, PlayerError, RecordError
 from motif.serve import game_store
 from motif.serve.database import StorageError
 from motif.serve.game_database import (
-    DATABASE,
+    GAMES_FILE,
     IMPORTED,
     GameDatabase,
     GameWentOn,
@@ -49,7 +49,7 @@ def listed(store: GameStore) -> set[str]:
 
 def aged(folder: Path, **days: int) -> None:
     """Set the last change of games this many days back."""
-    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
         for game, ago in days.items():
             then = time.time_ns() - ago * 86_400 * 10**9
             connection.execute("UPDATE games SET changed = ? WHERE id = ?", (then, game))
@@ -302,7 +302,7 @@ def test_a_damaged_row_affects_its_game_alone(folder, store, how, is_known):
 
 def test_a_revision_that_is_no_number_is_damage(folder, store):
     good, bad = begun(store)["game"], begun(store)["game"]
-    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
         connection.execute("UPDATE games SET revision = 'x' WHERE id = ?", (bad,))
     assert listed(store) == {good}
     with pytest.raises(RecordError):
@@ -327,8 +327,8 @@ def test_an_invalid_database_is_set_aside(folder, store, octets, is_open, capfd)
     if not is_open:
         del store
     for suffix in ("-wal", "-shm"):
-        (folder / f"{DATABASE}{suffix}").unlink(missing_ok=True)
-    (folder / DATABASE).write_bytes(octets)
+        (folder / f"{GAMES_FILE}{suffix}").unlink(missing_ok=True)
+    (folder / GAMES_FILE).write_bytes(octets)
     store = GameStore(folder)
     assert store.summaries() == []
     assert set_aside(folder) == ["games.damaged.sqlite3"]
@@ -342,18 +342,18 @@ def test_an_invalid_database_is_set_aside(folder, store, octets, is_open, capfd)
 def test_a_second_damaged_database_gets_another_name(folder):
     folder.mkdir()
     for names in (["games.damaged.sqlite3"], ["games.damaged-2.sqlite3", "games.damaged.sqlite3"]):
-        (folder / DATABASE).write_bytes(b"nothing" * 1000)
+        (folder / GAMES_FILE).write_bytes(b"nothing" * 1000)
         assert GameStore(folder).summaries() == []
         assert set_aside(folder) == names
 
 
 def test_a_foreign_database_is_set_aside_and_a_newer_one_left_alone(folder):
     folder.mkdir()
-    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
         connection.execute("CREATE TABLE songs (name)")
     assert GameStore(folder).summaries() == []
     assert set_aside(folder) == ["games.damaged.sqlite3"]
-    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
         connection.execute("PRAGMA user_version = 9")
     with pytest.raises(StorageError, match="newer version"):
         GameStore(folder).summaries()
@@ -363,7 +363,7 @@ def test_a_foreign_database_is_set_aside_and_a_newer_one_left_alone(folder):
 def test_games_that_can_be_read_are_taken_from_a_damaged_database(folder, store, capfd):
     games = [begun(store)["game"] for _ in range(40)]
     del store
-    path = folder / DATABASE
+    path = folder / GAMES_FILE
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         (page,) = connection.execute("PRAGMA page_size").fetchone()
@@ -383,9 +383,9 @@ def test_games_that_can_be_read_are_taken_from_a_damaged_database(folder, store,
 
 def damage_beneath(folder: Path) -> None:
     """Overwrite the database while a server has it open."""
-    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    path = folder / DATABASE
+    path = folder / GAMES_FILE
     path.write_bytes(b"nothing " * (path.stat().st_size // 8))
 
 
@@ -412,7 +412,7 @@ def test_a_server_that_finds_its_database_damaged_sets_it_aside(folder, store):
 
 def test_several_servers_set_a_damaged_database_aside_once(folder):
     folder.mkdir()
-    (folder / DATABASE).write_bytes(b"nothing" * 1000)
+    (folder / GAMES_FILE).write_bytes(b"nothing" * 1000)
     assert opened_at_once(folder) == [[], [], []]
     assert set_aside(folder) == ["games.damaged.sqlite3"]
 
@@ -536,9 +536,9 @@ def test_nothing_is_made_before_a_game_is_kept_and_then_for_this_user_alone(fold
 def test_a_database_that_others_could_read_is_closed_to_them(folder, store):
     begun(store)
     del store
-    (folder / DATABASE).chmod(0o644)
+    (folder / GAMES_FILE).chmod(0o644)
     GameStore(folder).summaries()
-    assert stat.S_IMODE((folder / DATABASE).stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder / GAMES_FILE).stat().st_mode) == 0o600
 
 
 def test_a_link_in_place_of_the_database_leaves_its_file_alone(tmp_path, folder, store):
@@ -546,7 +546,7 @@ def test_a_link_in_place_of_the_database_leaves_its_file_alone(tmp_path, folder,
     other.write_text("not a game")
     other.chmod(0o644)
     folder.mkdir()
-    (folder / DATABASE).symlink_to(other)
+    (folder / GAMES_FILE).symlink_to(other)
     with pytest.raises(StorageError, match="is not a regular file"):
         begun(store)
     assert stat.S_IMODE(other.stat().st_mode) == 0o644

@@ -14,7 +14,7 @@ from motif.board.mat_file import mat_text
 from motif.evaluators import load_evaluator
 from motif.evaluators.named import default_player
 from motif.serve.analysis_store import with_ratings
-from motif.serve.quiz import AskedQuestion, judged
+from motif.serve.quiz import AskedQuestion, judge_answer
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
@@ -106,7 +106,7 @@ def test_hint_why_and_quiz_have_the_number_of_the_analysis(client, errors):
         differences = {each["notation"]: each["difference"] for each in listed}
         assert differences[one["done"]] == pytest.approx(-points(one), abs=1.01e-3)
         assert all(value is None or value <= 0 for value in differences.values())
-        verdict = judged(AskedQuestion(**one), one["done"], evaluator)
+        verdict = judge_answer(AskedQuestion(**one), one["done"], evaluator)
         assert (verdict.cost, verdict.best) == (pytest.approx(points(one), abs=EXACTLY), one["best"])
         assert verdict.source == one["source"]
 
@@ -115,7 +115,7 @@ def test_an_answer_that_the_analysis_has_not_judged_has_one_number_too(client, e
     evaluator = load_evaluator(ANALYST)
     for one in errors[:5]:
         other = next(each for each in one["candidates"] if each["done"] not in (one["best"], one["done"]))
-        verdict = judged(AskedQuestion(**one), other["done"], evaluator)
+        verdict = judge_answer(AskedQuestion(**one), other["done"], evaluator)
         if verdict.known is None:
             continue
         why = asked(client, "explain", {"id": one["id"], "player": ANALYST, "known": verdict.known})
@@ -162,7 +162,7 @@ def test_cube_advice_has_the_numbers_of_the_analysis(client, decisions):
             assert advice["table"]["right"] in ("take", "pass")
             assert "double" not in advice["words"]
         if one["error"]:
-            verdict = judged(AskedQuestion(**one), one["done"], evaluator)
+            verdict = judge_answer(AskedQuestion(**one), one["done"], evaluator)
             assert verdict.cost == pytest.approx(points(one), abs=EXACTLY)
             assert f"{points(one):.3f}" in advice["words"]
 

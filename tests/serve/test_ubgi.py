@@ -18,7 +18,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.serve.opponent import Opponent
-from motif.serve.ubgi import UbgiEngine, lines_of
+from motif.serve.ubgi import UbgiEngine, input_lines
 from tests.board.fibs_lines import fibs_board
 from tests.faults.processes import Stop, ending, running, wait_until, work_on
 from tests.fuzz.mutations import mutated
@@ -262,7 +262,7 @@ def test_whatever_comes_lines_are_answered(lines):
 
 def test_a_line_that_is_too_long_is_one_error(engine):
     text = f"isready\n{'x' * 4096}\nisready\n{'y' * 100_000}\n{'z' * 4095}\nisready\n{'x' * 9000}"
-    assert [said(engine, line) for line in lines_of(io.StringIO(text))] == [
+    assert [said(engine, line) for line in input_lines(io.StringIO(text))] == [
         ["readyok"],
         ["error bad_command the line is longer than 4096 characters"],
         ["readyok"],
@@ -271,7 +271,7 @@ def test_a_line_that_is_too_long_is_one_error(engine):
         ["readyok"],
         ["error bad_command the line is longer than 4096 characters"],
     ]
-    assert list(lines_of(io.StringIO(""))) == []
+    assert list(input_lines(io.StringIO(""))) == []
 
 
 INTERRUPTED = "motif: interrupted; no longer answering\n"

@@ -7,7 +7,13 @@ from motif.board.parsing import parse_position
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import MotifError, PlayerError, RecordError, SettingError
 from motif.serve.game_view import objection_view
-from motif.session.kept_game import GameSettings, KeptGame, check_opponent, default_advisor, settings_of
+from motif.session.kept_game import (
+    GameSettings,
+    KeptGame,
+    check_opponent,
+    default_advisor,
+    settings_to_continue,
+)
 from motif.session.session import SessionRules
 from motif.session.tutor import decision_lines
 
@@ -154,7 +160,7 @@ def test_a_record_is_gone_on_with_from_either_side():
     text = mat_text(game.session.record())
     for seat in (0, 1):
         record = parse_mat(text)
-        loaded = KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, seat))
+        loaded = KeptGame.from_record(record, settings_to_continue(record, "pubeval", 1, DAY, seat))
         assert loaded.session.record().games == game.session.record().games
         assert loaded.settings.name == "You"
         loaded.go_on()
@@ -167,7 +173,7 @@ def test_resignations_by_the_player_who_is_not_on_roll_are_read():
     moves = "  1) 31: 8/5 6/5               52: 24/22 13/8\n"
     text = f" 3 point match\n\n Game 1\n Ann : 0   Bob : 0\n{moves}      Wins 2 points\n"
     record = parse_mat(text)
-    loaded = KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, 1))
+    loaded = KeptGame.from_record(record, settings_to_continue(record, "pubeval", 1, DAY, 1))
     assert loaded.session.score == (2, 0)
     assert loaded.asks == "next"
 
@@ -176,14 +182,14 @@ def test_a_record_that_no_session_leads_to_is_refused():
     text = " 3 point match\n\n Game 1\n Ann : 1   Bob : 0\n  1) 31: 8/5 6/5\n"
     record = parse_mat(text)
     with pytest.raises(RecordError, match="game 1 starts at 1-0"):
-        KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, 0))
+        KeptGame.from_record(record, settings_to_continue(record, "pubeval", 1, DAY, 0))
 
 
 def test_a_game_after_an_unfinished_one_is_refused():
     game = "\n Game {}\n Ann : 0   Bob : 0\n  1) 31: 8/5 6/5               52: 24/22 13/8\n"
     record = parse_mat(f" 3 point match\n{game.format(1)}{game.format(2)}")
     with pytest.raises(RecordError, match="game 2 follows an unfinished game"):
-        KeptGame.from_record(record, settings_of(record, "pubeval", 1, DAY, 0))
+        KeptGame.from_record(record, settings_to_continue(record, "pubeval", 1, DAY, 0))
 
 
 @pytest.mark.parametrize("name", ["human", "nobody", "runs/a.yaml", "onnx:dir", "random@1", "latest@1@2", ""])

@@ -17,7 +17,6 @@ from motif.analysis.explain.exposure import Exposure
 from motif.analysis.explain.situation import (
     BACK,
     MIDPOINT,
-    OFF,
     PIPS_A_ROLL,
     PRIME,
     Situation,
@@ -26,6 +25,7 @@ from motif.analysis.explain.situation import (
     pips_to_home,
     run_at,
 )
+from motif.board.notation import OFF
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
 from motif.runtime.streams import THROWS
 

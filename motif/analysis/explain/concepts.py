@@ -26,8 +26,9 @@ import numpy.typing as npt
 
 from motif.analysis.explain.exposure import safe_next_rolls
 from motif.analysis.explain.judged import FloatArray, explainable, values_of
-from motif.analysis.explain.situation import OFF, Situation, own_checkers
+from motif.analysis.explain.situation import Situation, own_checkers
 from motif.board.moves import Play
+from motif.board.notation import OFF
 from motif.board.packed import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.probabilities import switched_equities

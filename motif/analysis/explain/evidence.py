@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from motif.analysis.confirmation import ComparedPair
-from motif.analysis.explain.reasons import LOOKAHEAD, ROLLOUT, SCORE, Reason, counted_as_well, row
+from motif.analysis.explain.reasons import (
+    LOOKAHEAD_STEP,
+    ROLLOUT_STEP,
+    SCORE_STEP,
+    Reason,
+    counted_as_well,
+    row,
+)
 from motif.analysis.explain.replies import BestReplies, Replies, replies
 from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
@@ -81,7 +88,7 @@ class Evidence:
         if self.cubeful is not None:
             change = _difference(self.cubeful) - known
             phrase = self._score_phrase(change)
-            rows.append(row(SCORE, change, said(phrase, change), phrase))
+            rows.append(row(SCORE_STEP, change, said(phrase, change), phrase))
             known = _difference(self.cubeful)
         is_exact = EXACT in (self.pair.better.source, self.pair.worse.source)
         if self.looks_ahead or is_exact:
@@ -89,7 +96,7 @@ class Evidence:
             change = reached - known
             if is_exact or self.played_out or self.replies is None:
                 phrase = "exact" if is_exact else "ending"
-                rows.append(row(LOOKAHEAD, change, said(phrase, change), phrase))
+                rows.append(row(LOOKAHEAD_STEP, change, said(phrase, change), phrase))
             else:
                 reply = self.replies.main_reason(change, names, words)
                 is_known = counted_as_well(reply, board)
@@ -97,7 +104,7 @@ class Evidence:
             known = reached
         if self.rolled is not None:
             change = self.difference - known
-            rows.append(row(ROLLOUT, change, said("rollout", change)))
+            rows.append(row(ROLLOUT_STEP, change, said("rollout", change)))
         return tuple(rows)
 
     def _score_phrase(self, change: float) -> str:

@@ -15,25 +15,25 @@ from html import escape
 
 import numpy as np
 
-from motif.analysis.confirmation import CERTAIN, ComparedPair, RolledPair, compare_plays
+from motif.analysis.confirmation import CONFIRMED_Z, ComparedPair, RolledPair, compare_pair
 from motif.analysis.explain.concepts import Contribution, parts_between
 from motif.analysis.explain.evidence import LITTLE, Evidence, gammon_worth, gather_evidence
 from motif.analysis.explain.exposure import Exposure, risky_rolls
 from motif.analysis.explain.groups import (
     AmountScale,
     Group,
-    Measurement,
+    MeasuredDifference,
     Viewpoint,
     group_facts,
     group_lines,
     grouped,
-    listed,
+    groups_with_amounts,
 )
-from motif.analysis.explain.judged import Judged, both_races, bound_of, explainable, judged
-from motif.analysis.explain.reasons import SHOWN, Reason, reasons_of, shown_rows, with_shown
+from motif.analysis.explain.judged import Judged, both_races, bound_of, explainable, judged_position
+from motif.analysis.explain.reasons import MIN_SHOWN, Reason, reasons_of, shown_rows, with_shown
 from motif.analysis.explain.replies import best_replies
 from motif.analysis.explain.situation import Situation
-from motif.analysis.explain.split import Terms, split
+from motif.analysis.explain.split import NamedTerms, split
 from motif.analysis.judge import known_error_rate
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.benchmarks.losses import MILLIPOINTS
@@ -74,7 +74,7 @@ _OPEN = 2.0
 class WeighedTerms:
     """The terms and groups that add up to a raw sum or a difference."""
 
-    terms: Terms
+    terms: NamedTerms
     """Name in the weight file and contribution of every nonzero term."""
     groups: tuple[tuple[str, float], ...]
     """Groups of terms with their contributions, largest first; same sum."""
@@ -194,7 +194,7 @@ class Explanation(Tabular):
     @property
     def shown_reasons(self) -> tuple[Reason, ...]:
         """The `reasons` that do not round to 0."""
-        return tuple(reason for reason in self.reasons if reason.amount >= SHOWN)
+        return tuple(reason for reason in self.reasons if reason.amount >= MIN_SHOWN)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -354,7 +354,7 @@ def explain_play(
 
 def _compared(static: StaticEvaluator, plays: tuple[Play, Play], words: Phrases) -> StaticComparison:
     """Compare two plays statically, by terms and groups."""
-    first, second = (judged(static, play.position) for play in plays)
+    first, second = (judged_position(static, play.position) for play in plays)
     # The opponent's checkers come first after a play and differ only by hits.
     hit = not np.array_equal(first.inputs.checkers[0], second.inputs.checkers[0])
     view = Viewpoint(you_are_on_roll=False, race=both_races(first, second), hit=hit)
@@ -375,7 +375,7 @@ def _weighed(
     groups = grouped(weights.parameters, pieces, view)
 
     def facts(group: Group) -> list[str]:
-        news: list[Measurement] = []
+        news: list[MeasuredDifference] = []
         for fact in group_facts(group, pieces.cause, weights.parameters, two, view, words):
             # Skip the same measurement seen from the other side.
             if not of_one or all((fact.second, fact.first) != (it.first, it.second) for it in news):
@@ -431,7 +431,7 @@ def _verdict(names: tuple[str, str], difference: float, in_chances: bool, words:
     """Return a sentence on which play is better, and by how much."""
     table = ("on_chances",) if in_chances else ()
     amount = words.amount(50 * abs(difference), 1) if in_chances else words.amount(abs(difference))
-    key = "equal" if abs(difference) < SHOWN else "better" if difference > 0 else "worse"
+    key = "equal" if abs(difference) < MIN_SHOWN else "better" if difference > 0 else "worse"
     return words.say(*table, key, better=names[0], worse=names[1], difference=amount)
 
 
@@ -445,7 +445,7 @@ def _certainty(player: str, difference: float, rolled: RolledPair | None, words:
     error = rate / MILLIPOINTS
     sure = _SURE if rolled is None else _SURE_ROLLED
     key = next((key for key, times in sure if abs(difference) >= times * error), "open")
-    if key == "clear" and rolled is not None and abs(difference) < CERTAIN * rolled.se:
+    if key == "clear" and rolled is not None and abs(difference) < CONFIRMED_Z * rolled.se:
         return words.say("certainty", "likely_rolled", error=words.amount(rolled.se))
     return words.say("certainty", key, player=player, error=words.amount(error))
 
@@ -457,7 +457,7 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
     """
     static, _ = explainable(evaluator)
     words = phrases(LANGUAGE)
-    two = first, second = judged(static, position), judged(static, position.switch_sides())
+    two = first, second = judged_position(static, position), judged_position(static, position.switch_sides())
     view = Viewpoint(you_are_on_roll=True, race=both_races(*two))
     parts = _weighed(static, two, view, words)
 
@@ -471,7 +471,7 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
         even=words.say("position", "even_chances" if parts.scale.win_only else "even_game"),
         value=of_values(first.value),
         unit=parts.scale.unit_in(words),
-        parts=", ".join([on_roll, *listed(parts.shown_groups[:_SUMMED_UP], parts.scale, words)]),
+        parts=", ".join([on_roll, *groups_with_amounts(parts.shown_groups[:_SUMMED_UP], parts.scale, words)]),
     )
     return PositionExplanation(first.x, (first.x + second.x) / 2, parts, summary)
 
@@ -493,7 +493,7 @@ def _chosen(
         only = plays[0].notation
         found = f"{only} is the only legal play" if only else "no play is legal"
         raise PlayError(f"{found}: there is nothing to compare")
-    choice = compare_plays(position, checked_roll(*roll), evaluator, context, better, worse)
+    choice = compare_pair(position, checked_roll(*roll), evaluator, context, better, worse)
     if choice.better.play.position == choice.worse.play.position:
         raise PlayError(f"{choice.worse.play.notation!r} cannot be compared with itself; name another play")
     return choice

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from motif.analysis.explain.judged import TABLES, Judged
-from motif.analysis.explain.split import CLASS, END, LIMITS, Split, secant
+from motif.analysis.explain.judged import SOURCE_TABLES, Judged
+from motif.analysis.explain.split import CLASS, END, PROBABILITY_LIMITS, Split, secant
 from motif.analysis.phrases import Phrases, capitalized
 from motif.board.outcome import outcome
 from motif.board.packed import HOME, PACKED_BAR, POINTS
@@ -19,10 +19,10 @@ from motif.evaluators.bearoff import race_distribution
 from motif.parameters import Parameter, ParameterSet
 from motif.parameters.registry import OF_BACK, OF_BAR, OF_REAR
 
-BACK_CHECKERS, PLACEMENT, DISTRIBUTION, RACE = "back checkers", "placement", "distribution", "race"
-ATTACK, HITTING, SAFETY = "attack", "hitting", "safety"
-_OF_RACES = (RACE, "timing")
-_GROUPS = {"back game": BACK_CHECKERS}
+_BACK_CHECKERS, _PLACEMENT, _DISTRIBUTION, _RACE = "back checkers", "placement", "distribution", "race"
+_ATTACK, _HITTING, _SAFETY = "attack", "hitting", "safety"
+_OF_RACES = (_RACE, "timing")
+_GROUPS = {"back game": _BACK_CHECKERS}
 """Groups that are shown under another name."""
 _MIN_SHARE = 0.2
 """Minimum size of a measurement relative to the largest of its group."""
@@ -63,13 +63,13 @@ class Viewpoint:
     def point_group(self, side: int, point: int) -> str:
         """Return the group of checkers of `side` (0 is the player on roll) on a point counted from 0."""
         if self.race:
-            return DISTRIBUTION
+            return _DISTRIBUTION
         yours = (side == 0) == self.you_are_on_roll
         if self.hit and not yours:
-            return HITTING
+            return _HITTING
         if point < POINTS - HOME:
-            return PLACEMENT
-        return BACK_CHECKERS if yours else ATTACK
+            return _PLACEMENT
+        return _BACK_CHECKERS if yours else _ATTACK
 
     def is_relevant(self, parameter: Parameter) -> bool:
         """Return whether the parameter matters here; blocking and hitting do not matter in a race."""
@@ -78,33 +78,33 @@ class Viewpoint:
     def speaks_for(self, parameter: Parameter, more: bool) -> bool | None:
         """Return whether more (or less) of a parameter favours the viewer; None if that varies."""
         group = self.group(parameter)
-        if self.race or group not in (ATTACK, SAFETY) or parameter.side not in ("own", "opponent"):
+        if self.race or group not in (_ATTACK, _SAFETY) or parameter.side not in ("own", "opponent"):
             return None
-        return more == (group == ATTACK)
+        return more == (group == _ATTACK)
 
     def group(self, parameter: Parameter) -> str:
         """Return the group for the viewer; the opponent's threats belong to safety."""
         if self.race:
-            return parameter.group if parameter.group == RACE else DISTRIBUTION
+            return parameter.group if parameter.group == _RACE else _DISTRIBUTION
         if parameter.side not in ("own", "opponent"):
             hit = self.hit and parameter.hint == OF_REAR
-            return HITTING if hit else _GROUPS.get(parameter.group, parameter.group)
+            return _HITTING if hit else _GROUPS.get(parameter.group, parameter.group)
         yours = parameter.side == ("own" if self.you_are_on_roll else "opponent")
         group = self._side_group(parameter, yours)
         # A hit also changes measurements relative to the opponent's rearmost checker.
-        if self.hit and (group == ATTACK or (parameter.hint == OF_REAR if yours else group != SAFETY)):
-            return HITTING
+        if self.hit and (group == _ATTACK or (parameter.hint == OF_REAR if yours else group != _SAFETY)):
+            return _HITTING
         return group
 
     def _side_group(self, parameter: Parameter, yours: bool) -> str:
         group = parameter.group
         if parameter.hint == OF_BACK:
-            return BACK_CHECKERS if yours else ATTACK
+            return _BACK_CHECKERS if yours else _ATTACK
         # A checker on the bar is under attack; the group's other parameters measure the attacker.
-        if group == ATTACK and parameter.hint != OF_BAR:
-            return ATTACK if yours else SAFETY
-        if group in (ATTACK, SAFETY):
-            return SAFETY if yours else ATTACK
+        if group == _ATTACK and parameter.hint != OF_BAR:
+            return _ATTACK if yours else _SAFETY
+        if group in (_ATTACK, _SAFETY):
+            return _SAFETY if yours else _ATTACK
         return _GROUPS.get(group, group)
 
 
@@ -180,7 +180,7 @@ class AmountScale:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class MeasuredDifference:
     """A measurement that differs between two positions."""
 
     what: str
@@ -219,7 +219,7 @@ def group_lines(
     for group in counting[:_MAX_GROUPS]:
         if count and remainder < _LEFT_UNTOLD * everything and count + 1 < len(counting):
             break
-        said = list(facts(group)) or [words.say("measured", "limits")] * (group.name == LIMITS)
+        said = list(facts(group)) or [words.say("measured", "limits")] * (group.name == PROBABILITY_LIMITS)
         name, amount = capitalized(words.group(group.name)), scale.in_words(group.contribution, words)
         yield " ".join([words.say("detail", "group", group=name, amount=amount), *said])
         remainder -= abs(group.contribution)
@@ -227,12 +227,14 @@ def group_lines(
     if counting[count:]:
         rest = scale.in_words(sum(group.contribution for group in groups[count:]), words)
         names = ", ".join(
-            listed([(group.name, group.contribution) for group in counting[count:]], scale, words)
+            groups_with_amounts(
+                [(group.name, group.contribution) for group in counting[count:]], scale, words
+            )
         )
         yield words.say("detail", "rest", amount=rest, groups=names)
 
 
-def listed(groups: Sequence[tuple[str, float]], scale: AmountScale, words: Phrases) -> list[str]:
+def groups_with_amounts(groups: Sequence[tuple[str, float]], scale: AmountScale, words: Phrases) -> list[str]:
     """Return the names of groups with their contributions as amounts, such as ``safety +0.061``."""
     return [f"{words.group(name)} {scale.in_words(value, words)}" for name, value in groups]
 
@@ -244,10 +246,10 @@ def group_facts(
     two: tuple[Judged, Judged],
     view: Viewpoint,
     words: Phrases,
-) -> list[Measurement]:
+) -> list[MeasuredDifference]:
     """Return the main measurements of a group; `cause` is the cause of the split's rest."""
     facts = list(_cause_facts(cause, two, view, words)) if group.rest is not None else []
-    if group.name == HITTING:
+    if group.name == _HITTING:
         facts.append(_point_fact(0, PACKED_BAR, two, view, words))
     telling = [each for each in group.telling if view.is_relevant(each)] or group.telling
 
@@ -264,39 +266,39 @@ def group_facts(
     for parameter in list(filter(is_plain, telling)) or telling:
         column = parameters.names.index(parameter.name)
         values = (view.value(parameter, float(one.inputs.features[column]), words) for one in two)
-        facts.append(Measurement(view.label(parameter, words), *values))
+        facts.append(MeasuredDifference(view.label(parameter, words), *values))
     facts += [_point_fact(*point, two, view, words) for point in group.telling_points]
     return [fact for fact in facts if fact.first != fact.second][:_MAX_FACTS]
 
 
 def _point_fact(
     side: int, point: int, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
-) -> Measurement:
+) -> MeasuredDifference:
     """Return the checkers of `side` on a point, in that side's numbering from 0."""
     yours = (side == 0) == view.you_are_on_roll
     key = "checkers_on_bar" if point == PACKED_BAR else "checkers_on_point"
     whose = words.say("measured", "yours" if yours else "theirs")
     counts = (str(int(one.inputs.checkers[side, point])) for one in two)
-    return Measurement(words.say("measured", key, whose=whose, point=point + 1), *counts)
+    return MeasuredDifference(words.say("measured", key, whose=whose, point=point + 1), *counts)
 
 
 def _cause_facts(
     cause: str, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
-) -> Iterator[Measurement]:
+) -> Iterator[MeasuredDifference]:
     """Yield measurements for the part of a difference outside all terms."""
 
     def said(key: str) -> str:
         return words.say("measured", key)
 
     if cause == CLASS:
-        yield Measurement(said("kind"), *(words.say("classes", one.class_name) for one in two))
-    if cause not in (TABLES, END):
+        yield MeasuredDifference(said("kind"), *(words.say("classes", one.class_name) for one in two))
+    if cause not in (SOURCE_TABLES, END):
         return
     yours = [one.position if view.you_are_on_roll else one.position.switch_sides() for one in two]
     results = [abs(int(outcome(position))) for position in yours]
     if any(results):
-        yield Measurement(said("result"), *map(words.result, results))
-    yield Measurement(said("borne_off"), *(str(position.own_off) for position in yours))
-    if not any(results) and all(one.source == TABLES for one in two):
+        yield MeasuredDifference(said("result"), *map(words.result, results))
+    yield MeasuredDifference(said("borne_off"), *(str(position.own_off) for position in yours))
+    if not any(results) and all(one.source == SOURCE_TABLES for one in two):
         means = (words.amount(race_distribution(position).mean, 2) for position in yours)
-        yield Measurement(said("rolls_left"), *means)
+        yield MeasuredDifference(said("rolls_left"), *means)

@@ -37,9 +37,9 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
 from motif.runtime.errors import PlayerError
 
-FINISHED, TABLES, WEIGHTS = SOURCES[:3]
+SOURCE_FINISHED, SOURCE_TABLES, SOURCE_WEIGHTS = SOURCES[:3]
 """Sources of a value."""
-EQUITY = "equity"
+EQUITY_NAME = "equity"
 _WIN_NAME = OUTPUTS[WIN]
 
 FloatArray = npt.NDArray[np.float64]
@@ -220,7 +220,7 @@ class Judged:
     inputs: FormInputs
     class_name: str
     source: str
-    """`WEIGHTS`, `TABLES` or `FINISHED`."""
+    """`SOURCE_WEIGHTS`, `SOURCE_TABLES` or `SOURCE_FINISHED`."""
     x: float
     """The raw sum that ranks plays: that of the head ``equity``, or of ``win`` if it is the only head;
     otherwise artanh of the equity of all probabilities, or of a table's value."""
@@ -253,7 +253,7 @@ def both_races(first: Judged, second: Judged) -> bool:
     return first.class_name == second.class_name == CLASS_NAMES[RACE]
 
 
-def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
+def judged_position(evaluator: StaticEvaluator, position: Position) -> Judged:
     """Return the value of `position` and how it is computed; raises `PlayerError` without weights."""
     _, weights = explainable(evaluator)
     trace = evaluator.trace(position)
@@ -265,12 +265,12 @@ def judged(evaluator: StaticEvaluator, position: Position) -> Judged:
     win_only, direct = evaluator.model.win_only, False
     forms: dict[str, Form] = {}
     knots = _knots(evaluator, trace.class_name)
-    if trace.source != WEIGHTS:
+    if trace.source != SOURCE_WEIGHTS:
         x = float(_raws(trace.probabilities[None], win_only)[0])
     else:
         heads = weights.heads_of(trace.class_name)
         ranking = _ranking_heads(evaluator, heads)
-        direct = ranking == (_WIN_NAME if win_only else EQUITY,)
+        direct = ranking == (_WIN_NAME if win_only else EQUITY_NAME,)
         forms = {
             name: _form(weights, trace.class_name, name) for name in ranking if direct or name in trace.raws
         }
@@ -288,7 +288,7 @@ def values_of(
     """Return `Judged.value` of each of `boards` (n, 26): (n,).
 
     `mixed` may change the features (n, k), except for bearoff tables and finished games.  Raises
-    `PlayerError` as `judged` does.
+    `PlayerError` as `judged_position` does.
     """
     _, weights = explainable(evaluator)
     packed = pack_many(boards)
@@ -296,7 +296,7 @@ def values_of(
     covered = covered_boards(evaluator.model.bearoff, boards)
     by_weights = ~covered & (finished_points_many(packed.view(np.int64)) == 0)
     for row in np.flatnonzero(~by_weights):
-        values[row] = judged(evaluator, Position(boards[row])).value
+        values[row] = judged_position(evaluator, Position(boards[row])).value
     rows = mixed(features(weights.parameters, boards).astype(np.float64))
     checkers = checkers_by_place(packed).astype(np.int64)
     classes = classify_many(packed)
@@ -315,7 +315,7 @@ def values_of(
 def _form(weights: WeightFile, class_name: str, name: str) -> Form:
     """Return the raw sum of the head `name` in a class, with its hidden layer."""
     head, layer = weights.heads_of(class_name)[name], weights.hidden_of(class_name)
-    if layer is None or name == EQUITY:
+    if layer is None or name == EQUITY_NAME:
         return Form.of_head(head)
     return Form.of_head(head, unit_terms(class_name, name, layer))
 
@@ -328,7 +328,7 @@ def _knots(evaluator: StaticEvaluator, class_name: str) -> FloatArray:
 
 def _ranking_heads(evaluator: StaticEvaluator, heads: Collection[str]) -> tuple[str, ...]:
     """Return the `heads` that determine x."""
-    alone = _WIN_NAME if evaluator.model.win_only else EQUITY
+    alone = _WIN_NAME if evaluator.model.win_only else EQUITY_NAME
     return (alone,) if alone in heads else tuple(name for name in OUTPUTS if name in heads)
 
 
@@ -340,8 +340,8 @@ def _ranked_by(
 ) -> FloatArray:
     """Return x (n,) of the boards `packed` (n, 64) from the ranking heads' raw sums (n,)."""
     win_only = evaluator.model.win_only
-    if set(raws) == {EQUITY}:
-        return raws[EQUITY]
+    if set(raws) == {EQUITY_NAME}:
+        return raws[EQUITY_NAME]
     if win_only and set(raws) == {_WIN_NAME}:
         return np.array([calibrated_raw(knots, raw) for raw in raws[_WIN_NAME].tolist()])
     rows = np.zeros((len(packed), len(OUTPUTS)))

@@ -18,15 +18,16 @@ from motif.analysis.phrases import Phrases, sentence
 from motif.board.moves import Play
 from motif.runtime.streams import THROWS
 
-Side = Literal["better", "worse"]
-SCORE, LOOKAHEAD, LOOKAHEAD_HITS, ROLLOUT, REST = "score", "lookahead", "replies", "rollout", "rest"
-BEYOND = (SCORE, LOOKAHEAD, LOOKAHEAD_HITS, ROLLOUT, REST)
+_Side = Literal["better", "worse"]
+SCORE_STEP, LOOKAHEAD_STEP, ROLLOUT_STEP = "score", "lookahead", "rollout"
+LOOKAHEAD_HITS, REST = "replies", "rest"
+BEYOND = (SCORE_STEP, LOOKAHEAD_STEP, LOOKAHEAD_HITS, ROLLOUT_STEP, REST)
 """Concepts of the reasons that are not on the board."""
 _MAX_FOR, _MAX_AGAINST = 3, 2
 """Maximum number of board reasons for the better play and for the worse one."""
 _MIN_SHARE, _MIN_OF_WEAK = 0.1, 0.25
 """Minimum amount relative to the largest reason: for most reasons, and for weak ones."""
-SHOWN = 0.0005
+MIN_SHOWN = 0.0005
 """The smallest amount that does not round to 0."""
 _NOTHING = 1e-9
 _MADE, _MADE_RATHER = "home_point", "home_point_rather"
@@ -40,7 +41,7 @@ class Reason:
     """A part of the difference between two plays, in words."""
 
     concept: str
-    play: Side
+    play: _Side
     """The play it favours."""
     amount: float
     """Points of equity, at least 0."""
@@ -76,7 +77,7 @@ class Reason:
 
 def row(concept: str, contribution: float, sentence: str, phrase: str = "", **facts: int) -> Reason:
     """Return a reason with a signed `contribution`."""
-    side: Side = "better" if contribution >= 0 else "worse"
+    side: _Side = "better" if contribution >= 0 else "worse"
     return Reason(concept, side, abs(contribution), sentence, phrase or concept, facts)
 
 
@@ -100,9 +101,9 @@ def reasons_of(
         Counted(*numbers)._replace(safe_next=float(THROWS - risky))
         for numbers, risky in zip(counted_on(seen), risks, strict=True)
     ]
-    merged: dict[tuple[Side, str, int | str], Reason] = {}
+    merged: dict[tuple[_Side, str, int | str], Reason] = {}
     for part in sorted(parts, key=lambda part: -abs(part.amount)):
-        side: Side = "better" if part.amount >= 0 else "worse"
+        side: _Side = "better" if part.amount >= 0 else "worse"
         own, other = (0, 1) if side == "better" else (1, 0)
         both = exposures[own], exposures[other]
         if part.event is None:
@@ -138,13 +139,13 @@ def _with_points_compared(reasons: list[Reason], names: Sequence[str], words: Ph
     net = made[0][0].amount - made[1][0].amount
     own, other = (0, 1) if net >= 0 else (1, 0)
     facts = {"point": made[own][0].facts["point"], "source": made[other][0].facts["point"]}
-    side: Side = "better" if net >= 0 else "worse"
+    side: _Side = "better" if net >= 0 else "worse"
     text = _text(BoardFact(_MADE_RATHER, facts), side, (names[own], names[other]), words)
     one = Reason(CONCEPTS[_MADE_RATHER], side, abs(net), text, _MADE_RATHER, facts)
     return [one, *(reason for reason in reasons if reason not in (made[0][0], made[1][0]))]
 
 
-def _text(fact: BoardFact, side: Side, names: tuple[str, str], words: Phrases) -> str:
+def _text(fact: BoardFact, side: _Side, names: tuple[str, str], words: Phrases) -> str:
     """Return a fact in words; `names` are the names of its play and of the other."""
     phrase = words.say("phrases", fact.phrase, **fact.facts, other=names[1])
     return sentence(phrase) if side == "better" else words.say("against", play=names[0], phrase=phrase)
@@ -160,14 +161,14 @@ def shown_rows(
     counted = {_COUNTED_AHEAD.get(reason.phrase) for reason in beyond}
     board = [reason for reason in board if reason.concept not in counted]
     largest = max((reason.amount for reason in (*board, *beyond)), default=0.0)
-    shown = [reason for reason in beyond if reason.amount >= SHOWN]
-    sides: tuple[Side, ...] = ("worse", "better") if difference < 0 else ("better", "worse")
+    shown = [reason for reason in beyond if reason.amount >= MIN_SHOWN]
+    sides: tuple[_Side, ...] = ("worse", "better") if difference < 0 else ("better", "worse")
     for side, most in zip(sides, (_MAX_FOR, _MAX_AGAINST), strict=True):
         enough = [
             reason
             for reason in board
             if reason.play == side
-            and reason.amount >= max(largest * (_MIN_OF_WEAK if reason.is_weak else _MIN_SHARE), SHOWN)
+            and reason.amount >= max(largest * (_MIN_OF_WEAK if reason.is_weak else _MIN_SHARE), MIN_SHOWN)
         ]
         shown += enough[:most]
     rest = difference - sum(reason.contribution for reason in shown)
@@ -180,9 +181,9 @@ def shown_rows(
 def with_shown(reasons: Sequence[Reason], total: float) -> tuple[Reason, ...]:
     """Return `reasons` with the contributions to show, which add up to a `total` of three decimals.
 
-    Only reasons of `SHOWN` or more are shown.
+    Only reasons of `MIN_SHOWN` or more are shown.
     """
-    exact = [1000 * reason.contribution for reason in reasons if reason.amount >= SHOWN]
+    exact = [1000 * reason.contribution for reason in reasons if reason.amount >= MIN_SHOWN]
     whole = [round(value) for value in exact]
     missing = round(1000 * total) - sum(whole)
     step = 1 if missing > 0 else -1
@@ -192,7 +193,7 @@ def with_shown(reasons: Sequence[Reason], total: float) -> tuple[Reason, ...]:
         whole[order[k % len(order)]] += step
     amounts = iter(whole)
     return tuple(
-        replace(reason, shown=next(amounts) / 1000) if reason.amount >= SHOWN else reason
+        replace(reason, shown=next(amounts) / 1000) if reason.amount >= MIN_SHOWN else reason
         for reason in reasons
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.explain.judged import FloatArray
-from motif.analysis.explain.reasons import LOOKAHEAD, LOOKAHEAD_HITS, Reason, row
+from motif.analysis.explain.reasons import LOOKAHEAD_HITS, LOOKAHEAD_STEP, Reason, row
 from motif.analysis.phrases import Phrases
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import Play
@@ -86,7 +86,7 @@ class Replies:
         if self.hits == (0, 0) and risk < other:
             facts = {"count": risk, "others": other}
             text = words.say("beyond", "next_rolls", play=names[better], other=names[1 - better], **facts)
-            return row(LOOKAHEAD, change, text, "next_rolls", **facts, play=better)
+            return row(LOOKAHEAD_STEP, change, text, "next_rolls", **facts, play=better)
         return self.of_rolls(change, names, words)
 
     def of_rolls(self, change: float, names: tuple[str, str], words: Phrases) -> Reason:
@@ -95,7 +95,7 @@ class Replies:
         best = [k for k in np.argsort(-gains, kind="stable")[:_NAMED] if gains[k] > 0]
         phrase, rolls = "rolls" if best else "ahead", [_roll(k) for k in sorted(best)]
         text = words.say("beyond", phrase, play=names[change <= 0], rolls=rolls and words.listed(rolls))
-        return row(LOOKAHEAD, change, text, phrase)
+        return row(LOOKAHEAD_STEP, change, text, phrase)
 
     def _hitting(self, play: int, words: Phrases) -> str:
         """Return the rolls that hit after a play; a die whose rolls all hit is named once."""

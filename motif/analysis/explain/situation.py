@@ -10,11 +10,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.notation import OFF
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board, pack_many
 from motif.parameters.position_class import AIMS, BACK_GAME, plan_name, plans_many
 
-OFF = 0
-"""The place of checkers borne off."""
 BACK = POINTS - HOME
 """The highest point outside the opponent's home board."""
 PRIME = 4

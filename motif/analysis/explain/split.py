@@ -27,10 +27,10 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.explain.judged import (
-    EQUITY,
-    FINISHED,
-    TABLES,
-    WEIGHTS,
+    EQUITY_NAME,
+    SOURCE_FINISHED,
+    SOURCE_TABLES,
+    SOURCE_WEIGHTS,
     FloatArray,
     Form,
     FormInputs,
@@ -51,7 +51,7 @@ from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, RACE
 
-Terms = tuple[tuple[str, float], ...]
+NamedTerms = tuple[tuple[str, float], ...]
 _SAME = 1e-9
 """Difference of raw sums below which the secant is replaced by the tangent."""
 _STEP = 1e-4
@@ -64,7 +64,7 @@ _RARER = 0.6
 _RIDGE = 0.05
 """Ridge against large opposite weights of correlated parameters."""
 CLASS = "class of position"
-END, LIMITS = "end of the game", "limits of the chances"
+END, PROBABILITY_LIMITS = "end of the game", "limits of the chances"
 """Causes of a rest other than bearoff tables: another class, a finished game, limits of the probabilities."""
 _NOTHING = 1e-12
 
@@ -73,7 +73,7 @@ _NOTHING = 1e-12
 class Split:
     """A split difference of x; `terms` add up to it, as do `by_parameter`, `places` and `rest`."""
 
-    terms: Terms
+    terms: NamedTerms
     """Name and contribution of every term that differs; pairs are ``blots*pip_lead``, hidden units
     ``contact unit NAME``; the effect of a change of weights comes last."""
     by_parameter: FloatArray
@@ -130,7 +130,7 @@ def effective_form(judge: Judged, forms: Mapping[str, Form], first: FormInputs, 
     raws = {head: (form.value(first), form.value(second)) for head, form in forms.items()}
     if judge.direct:
         ((head, form),) = forms.items()
-        return form if head == EQUITY else combined([form], [secant(_calibration(judge), *raws[head])])
+        return form if head == EQUITY_NAME else combined([form], [secant(_calibration(judge), *raws[head])])
     factors, equities = {}, np.full(2, -1.0)
     for head, two in raws.items():
         weight = EQUITY_WEIGHTS[OUTPUTS.index(head)]
@@ -159,9 +159,9 @@ def _calibration(judge: Judged) -> Callable[[float], float]:
 
 def _judges(first: Judged, second: Judged) -> list[Judged]:
     """Return the positions whose weights are used for both; see the module."""
-    if FINISHED in (first.source, second.source):
+    if SOURCE_FINISHED in (first.source, second.source):
         return []
-    by_weights = [one for one in (first, second) if one.source == WEIGHTS]
+    by_weights = [one for one in (first, second) if one.source == SOURCE_WEIGHTS]
     if len(by_weights) < 2 or first.class_name == second.class_name:
         return by_weights[:1]
     contact = [one for one in by_weights if one.class_name != CLASS_NAMES[RACE]]
@@ -187,11 +187,11 @@ def _named(change: TermChange, form: Form, weights: WeightFile) -> Sequence[tupl
 
 
 def _cause(first: Judged, second: Judged) -> str:
-    if FINISHED in (first.source, second.source):
+    if SOURCE_FINISHED in (first.source, second.source):
         return END
-    if TABLES in (first.source, second.source):
-        return TABLES
-    return CLASS if first.class_name != second.class_name else LIMITS
+    if SOURCE_TABLES in (first.source, second.source):
+        return SOURCE_TABLES
+    return CLASS if first.class_name != second.class_name else PROBABILITY_LIMITS
 
 
 def _rest_terms(judges: list[Judged], rest: float, cause: str) -> list[tuple[str, float]]:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.confirmation import (
-    DOUBTFUL,
+    ROLLOUT_THRESHOLD,
     ComparedPair,
     JudgedCube,
     RolledCube,
@@ -59,8 +59,8 @@ CLOSE = 0.16
 `isCloseCubedecision`)."""
 NO_DOUBLE, DOUBLE, TAKE, PASS, BEAVER = "no double", "double", "take", "pass", "beaver"
 _MISTAKES = {NO_DOUBLE: "missed double", DOUBLE: "wrong double", TAKE: "wrong take", PASS: "wrong pass"}
-KINDS = tuple(_MISTAKES.values())
-CANDIDATES = 5
+MISTAKE_KINDS = tuple(_MISTAKES.values())
+_PLAYS_KEPT = 5
 """Number of plays kept for each roll."""
 _NEGLIGIBLE = 1e-6
 """Smallest error that counts as a mistake, because probabilities are float32."""
@@ -131,7 +131,7 @@ class JudgedRoll(NamedTuple):
     @property
     def is_doubtful(self) -> bool:
         """Whether lookahead sees an error that needs a rollout."""
-        return self.error >= DOUBTFUL and not self.is_exact
+        return self.error >= ROLLOUT_THRESHOLD and not self.is_exact
 
     def of(self, number: int) -> Candidate:
         """Return the candidate with an index among `legal_plays`."""
@@ -177,7 +177,7 @@ class CubeAct:
 
     @property
     def mistake(self) -> str | None:
-        """Kind of mistake, one of `KINDS`; None if nothing was lost."""
+        """Kind of mistake, one of `MISTAKE_KINDS`; None if nothing was lost."""
         done = TAKE if self.done == BEAVER else self.done
         return _MISTAKES[done] if self.error > _NEGLIGIBLE else None
 
@@ -204,8 +204,8 @@ def judge_plays(
 ) -> list[JudgedRoll]:
     """Judge the play of each of `rolls` by `evaluator`.
 
-    Without `cube`, the cube is ignored. Errors of `DOUBTFUL` and more come from a rollout with the settings
-    `confirm`; with None, lookahead is trusted.
+    Without `cube`, the cube is ignored. Errors of `ROLLOUT_THRESHOLD` and more come from a rollout with the
+    settings `confirm`; with None, lookahead is trusted.
     """
     work = partial(_judged, evaluator, cube)
     label = f"{evaluator.name} judges the plays"
@@ -378,8 +378,8 @@ def _judged_play(
 ) -> JudgedRoll:
     """Return a judgement from the values (m,) and sources of the legal plays."""
     best = played if values[played] == values.max() else int(np.argmax(values))
-    order = np.argsort(-values, kind="stable")[:CANDIDATES].tolist()
-    shown = order if played in order else [*order[: CANDIDATES - 1], played]
+    order = np.argsort(-values, kind="stable")[:_PLAYS_KEPT].tolist()
+    shown = order if played in order else [*order[: _PLAYS_KEPT - 1], played]
     plays, words = legal_plays(roll.position, roll.roll), [source_words(one) for one in sources.tolist()]
     candidates = tuple(
         Candidate(plays[k].notation, float(values[k]), words[k], plies=words[k], number=k) for k in shown

@@ -15,7 +15,7 @@ from motif.analysis.confirmation import DIGITS, difference_shown
 from motif.analysis.match.decision_errors import (
     BEAVER,
     DOUBLE,
-    KINDS,
+    MISTAKE_KINDS,
     NO_DOUBLE,
     PASS,
     TAKE,
@@ -79,7 +79,7 @@ class MatchDecision:
     candidates: tuple[Candidate, ...]
     """The best actions and the one taken, best first."""
     mistake: str | None = None
-    """Kind of cube mistake, one of `motif.analysis.match.decision_errors.KINDS`."""
+    """Kind of cube mistake, one of `motif.analysis.match.decision_errors.MISTAKE_KINDS`."""
     source: str = ""
     """Source of `error`."""
     trials: int = 0
@@ -370,7 +370,7 @@ class PlayerAnalysis:
     """Rolls with a single legal play, which are not decisions."""
     luck: Sum
     mistakes: dict[str, Sum]
-    """Cube mistakes by kind, in the order of `motif.analysis.match.decision_errors.KINDS`."""
+    """Cube mistakes by kind, in the order of `motif.analysis.match.decision_errors.MISTAKE_KINDS`."""
     is_analyst: bool = False
     """Whether the player is the analyst, at any depth, and so is not rated."""
     kinds: dict[str, Errors] = field(default_factory=dict)
@@ -456,7 +456,7 @@ def player_analysis(
     cubes = [one for one in decisions if not one.is_play and one.counts]
     counted = [one for one in decisions if one.counts]
     mistakes = {}
-    for kind in KINDS:
+    for kind in MISTAKE_KINDS:
         wrong = [one for one in cubes if one.mistake == kind]
         mistakes[kind] = _sum([(one.error, one.moment.unit) for one in wrong], unit)
     by_kind = {kind: [one for one in counted if one.kind == kind] for kind in KINDS_OF_DECISION}

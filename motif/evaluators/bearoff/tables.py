@@ -87,7 +87,7 @@ def assembled(
     return frozen(rows, np.concatenate([equities.reshape(-1), mean, variance, chances[present]]))
 
 
-def equities(tables: BearoffTables) -> npt.NDArray[np.float64]:
+def cubeless_equities(tables: BearoffTables) -> npt.NDArray[np.float64]:
     """Return the exact cubeless equities (924, 924) of the player on roll, by own and opposing number."""
     return tables.values[:MEANS].reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS)
 
@@ -108,7 +108,7 @@ def distribution(tables: BearoffTables, row: int) -> npt.NDArray[np.float64]:
     return np.concatenate([np.zeros(fewest), tables.values[start : tables.rows[row + 1, 0]]])
 
 
-FILE_NAME = "tables-v1.bin"
+TABLES_FILE = "tables-v1.bin"
 _FORMAT = b"motif-bearoff/1"
 _HEADER = np.dtype([("format", "S48"), ("values", np.int64), ("crc", np.uint64)])
 _ROWS_END = _HEADER.itemsize + (ROWS + 1) * 2 * np.dtype(np.int32).itemsize
@@ -209,7 +209,7 @@ def bearoff_tables() -> BearoffTables:
 def loaded_tables() -> LoadedTables:
     """Return the bearoff tables and their origin."""
     with _one_at_a_time:
-        return _kept(cache_folder("bearoff") / FILE_NAME)
+        return _kept(cache_folder("bearoff") / TABLES_FILE)
 
 
 def load_or_build(path: Path) -> LoadedTables:

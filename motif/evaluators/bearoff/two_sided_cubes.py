@@ -216,7 +216,7 @@ def _double(rolled, unit, passed, doubled, best):
             best[place, state] = value
 
 
-FILE_NAME = "money-cubes-v1.bin"
+MONEY_CUBES_FILE = "money-cubes-v1.bin"
 _FORMAT = b"motif-money-cubes/1"
 _SHAPE = (TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS, MONEY_STATES)
 _one_at_a_time = Lock()
@@ -230,7 +230,7 @@ def money_cubes() -> Floats:
     or builds them. Entries of finished games, in which one side has borne off all checkers, have no meaning.
     """
     with _one_at_a_time:
-        return _kept(cache_folder("bearoff") / FILE_NAME)
+        return _kept(cache_folder("bearoff") / MONEY_CUBES_FILE)
 
 
 def load_or_build_cubes(path: Path) -> Floats:

@@ -38,7 +38,7 @@ from motif.runtime.package import install_command
 
 EXTRA = "onnx"
 
-FORMAT = "motif-net/1"
+NET_FORMAT = "motif-net/1"
 
 WILDBG_CONTACT = "wildbg-contact"
 """202 numbers for any position, see `motif.evaluators.nets.net_evaluators`."""
@@ -327,7 +327,7 @@ class NetDescription:
 
     def metadata(self) -> dict[str, str]:
         """Return the description as metadata for an ONNX file."""
-        texts = {"format": FORMAT, "name": self.name, "inputs": self.inputs, "outputs": self.outputs}
+        texts = {"format": NET_FORMAT, "name": self.name, "inputs": self.inputs, "outputs": self.outputs}
         if self.parameters is not None:
             texts["parameters"] = self.parameters.name
             texts["fingerprint"] = self.parameters.fingerprint
@@ -339,7 +339,7 @@ class NetDescription:
         return {_PREFIX + key: text for key, text in texts.items()}
 
 
-def described(model: bytes, description: NetDescription) -> bytes:
+def with_description(model: bytes, description: NetDescription) -> bytes:
     """Return the ONNX file `model` with `description` in it, replacing an earlier one.
 
     Raises `PlayerError` if the package onnx is missing.
@@ -360,8 +360,8 @@ def read_description(metadata: Mapping[str, str], folder: Path = Path()) -> NetD
     texts = {key.removeprefix(_PREFIX): text for key, text in metadata.items() if key.startswith(_PREFIX)}
     if not texts:
         return None
-    if texts.get("format") != FORMAT:
-        _refuse("format", texts, f"{FORMAT!r}")
+    if texts.get("format") != NET_FORMAT:
+        _refuse("format", texts, f"{NET_FORMAT!r}")
     inputs = texts.get("inputs", "")
     if inputs not in INPUTS:
         _refuse("inputs", texts, "one of " + "; ".join(INPUTS))

@@ -21,7 +21,7 @@ from motif.evaluators.bearoff import (
     race_distribution,
 )
 from motif.evaluators.bearoff.lookup import TWO_SIDED_CHECKERS, TWO_SIDED_POSITIONS, chance_before, number_of
-from motif.evaluators.bearoff.tables import equities
+from motif.evaluators.bearoff.tables import cubeless_equities
 from motif.runtime.errors import PositionError
 from tests.strategies import positions
 
@@ -120,7 +120,7 @@ def test_few_checkers_are_looked_up_together(position):
     own = number_of(position.board[1 : HOME + 1])
     opponent = number_of(position.switch_sides().board[1 : HOME + 1])
     row = looked_up(position)
-    assert 2 * row[0] - 1 == pytest.approx(equities(bearoff_tables())[own, opponent], abs=1e-15)
+    assert 2 * row[0] - 1 == pytest.approx(cubeless_equities(bearoff_tables())[own, opponent], abs=1e-15)
     assert (row[1:] == 0).all()
 
 
@@ -135,7 +135,7 @@ def one_sided_wins(tables, wins):
 def test_the_error_of_sides_that_do_not_look_at_each_other():
     wins = np.zeros((TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS))
     one_sided_wins(bearoff_tables(), wins)
-    errors = np.abs(2 * wins - 1 - equities(bearoff_tables()))[1:, 1:] / 2
+    errors = np.abs(2 * wins - 1 - cubeless_equities(bearoff_tables()))[1:, 1:] / 2
     assert errors.mean() == pytest.approx(0.00088, abs=5e-6)
     assert np.quantile(errors, 0.99) == pytest.approx(0.00632, abs=5e-6)
     assert errors.max() == pytest.approx(0.013945, abs=5e-6)

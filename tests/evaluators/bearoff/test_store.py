@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from motif.evaluators.bearoff import tables as loading
-from motif.evaluators.bearoff.tables import FILE_NAME, bearoff_tables, load_or_build, load_tables, save_tables
+from motif.evaluators.bearoff.tables import (
+    TABLES_FILE,
+    bearoff_tables,
+    load_or_build,
+    load_tables,
+    save_tables,
+)
 from motif.runtime.errors import FileError
 
 WRITES = 5
@@ -21,14 +27,14 @@ def tables():
 @pytest.fixture(scope="module")
 def sound(tables, tmp_path_factory):
     """The bytes of a valid file."""
-    path = tmp_path_factory.mktemp("sound") / FILE_NAME
+    path = tmp_path_factory.mktemp("sound") / TABLES_FILE
     save_tables(path, tables)
     return path.read_bytes()
 
 
 @pytest.fixture
 def path(tmp_path):
-    return tmp_path / "bearoff" / FILE_NAME
+    return tmp_path / "bearoff" / TABLES_FILE
 
 
 def same(tables, others) -> bool:
@@ -41,7 +47,7 @@ def test_what_is_saved_is_loaded(tables, path):
     assert same(loaded, tables)
     assert [array.dtype for array in loaded] == [array.dtype for array in tables]
     assert all(array.flags.aligned and not array.flags.writeable for array in loaded)
-    assert [file.name for file in path.parent.iterdir()] == [FILE_NAME]
+    assert [file.name for file in path.parent.iterdir()] == [TABLES_FILE]
 
 
 def test_the_same_tables_are_the_same_bytes(tables, sound, path):
@@ -101,8 +107,8 @@ def test_a_folder_that_cannot_be_written_is_no_error(builds_at_once, tables, tmp
     blocker = tmp_path / "file"
     blocker.write_text("in the way")
     with pytest.raises(FileError):
-        save_tables(blocker / FILE_NAME, tables)
-    loaded = load_or_build(blocker / FILE_NAME)
+        save_tables(blocker / TABLES_FILE, tables)
+    loaded = load_or_build(blocker / TABLES_FILE)
     assert (loaded.file, loaded.built) == (None, True)
     assert same(loaded.tables, tables)
     assert blocker.read_text() == "in the way"
@@ -125,11 +131,11 @@ def test_processes_may_write_and_read_at_once(sound, path, tmp_path):
     # The file is missing until the first process has written it, and complete from then on.
     assert found == sorted(found)
     assert path.read_bytes() == sound
-    assert [file.name for file in path.parent.iterdir()] == [FILE_NAME]
+    assert [file.name for file in path.parent.iterdir()] == [TABLES_FILE]
 
 
 def test_the_file_is_in_the_cache_folder(builds_at_once, tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     loaded = loading.loaded_tables()
-    assert loaded.file == tmp_path / "bearoff" / FILE_NAME
+    assert loaded.file == tmp_path / "bearoff" / TABLES_FILE
     assert bearoff_tables() is loaded.tables

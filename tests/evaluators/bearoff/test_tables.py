@@ -20,8 +20,8 @@ from motif.evaluators.bearoff.tables import (
     ROWS,
     bearoff_tables,
     build_tables,
+    cubeless_equities,
     distribution,
-    equities,
     mean_rolls,
     no_tables,
     variances,
@@ -113,7 +113,7 @@ def test_the_first_of_fifteen_against_fractions(tables, side):
 def test_both_sides_against_fractions(tables, most):
     for own in exact.sides(most)[1:]:
         for opponent in exact.sides(2):
-            value = equities(tables)[number_of(own), number_of(opponent)]
+            value = cubeless_equities(tables)[number_of(own), number_of(opponent)]
             assert value == pytest.approx(float(exact.equity(own, opponent)), abs=TOLERANCE)
 
 
@@ -142,7 +142,7 @@ def test_the_first_checker_is_never_off_later_than_the_last(dense):
 def test_a_checker_less_never_hurts(tables, checkers):
     # One pip fewer may be worse: (7, 1, 6, 0, 0, 0) needs fewer rolls than (8, 0, 6, 0, 0, 0).
     words = home_words(HOME_POSITIONS)
-    means, values = mean_rolls(tables), equities(tables)
+    means, values = mean_rolls(tables), cubeless_equities(tables)
     for point in range(6):
         numbers = np.flatnonzero(checkers[:, point])
         fewer = home_numbers(words[numbers] - (1 << 8 * point))
@@ -153,7 +153,7 @@ def test_a_checker_less_never_hurts(tables, checkers):
 
 
 def test_being_on_roll_is_worth_something(tables):
-    values = equities(tables)[1:, 1:]
+    values = cubeless_equities(tables)[1:, 1:]
     assert (values >= -values.T - TOLERANCE).all()
     assert (np.diag(values) > 0).all()
     assert np.abs(values).max() <= 1

@@ -5,10 +5,10 @@ import pytest
 
 from motif.evaluators.bearoff import bearoff_tables, two_sided_cubes
 from motif.evaluators.bearoff.lookup import number_of
-from motif.evaluators.bearoff.tables import equities
+from motif.evaluators.bearoff.tables import cubeless_equities
 from motif.evaluators.bearoff.two_sided_cubes import (
     CENTRED,
-    FILE_NAME,
+    MONEY_CUBES_FILE,
     OPPONENTS,
     OWN,
     home_plays_from,
@@ -58,7 +58,7 @@ def test_it_is_best_to_own_the_cube(cubes):
 
 
 def test_a_cube_of_your_own_is_worth_something_and_the_opponents_costs(cubes):
-    cubeless = equities(bearoff_tables())[1:, 1:]
+    cubeless = cubeless_equities(bearoff_tables())[1:, 1:]
     assert (cubes[1:, 1:, OWN] >= cubeless - 1e-12).all()
     assert (cubes[1:, 1:, OPPONENTS] <= cubeless + 1e-12).all()
 
@@ -73,7 +73,7 @@ def test_single_pairs_are_those_of_the_table(cubes):
 
 
 def test_a_file_is_built_once_and_mapped(cubes, tmp_path, monkeypatch):
-    path = tmp_path / "bearoff" / FILE_NAME
+    path = tmp_path / "bearoff" / MONEY_CUBES_FILE
     monkeypatch.setattr(two_sided_cubes, "build_money_cubes", lambda: cubes)
     first = load_or_build_cubes(path)
     monkeypatch.setattr(two_sided_cubes, "build_money_cubes", None)
@@ -85,7 +85,7 @@ def test_a_file_is_built_once_and_mapped(cubes, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("place", [0, 50, 60, 64, 5000, -1])
 def test_a_damaged_file_is_built_again(cubes, tmp_path, monkeypatch, place):
-    path = tmp_path / FILE_NAME
+    path = tmp_path / MONEY_CUBES_FILE
     monkeypatch.setattr(two_sided_cubes, "build_money_cubes", lambda: cubes)
     load_or_build_cubes(path)
     sound = path.read_bytes()
@@ -100,4 +100,4 @@ def test_a_folder_that_cannot_be_written_is_no_error(cubes, tmp_path, monkeypatc
     monkeypatch.setattr(two_sided_cubes, "build_money_cubes", lambda: cubes.copy())
     blocker = tmp_path / "file"
     blocker.write_text("in the way")
-    assert np.array_equal(load_or_build_cubes(blocker / FILE_NAME), cubes)
+    assert np.array_equal(load_or_build_cubes(blocker / MONEY_CUBES_FILE), cubes)

@@ -10,7 +10,7 @@ from motif.board.position import Position
 from motif.cli.main import main
 from motif.evaluators import load_static
 from motif.evaluators.nets import load_net
-from motif.evaluators.nets.net import FORMAT, INPUTS, OUTPUTS_OF
+from motif.evaluators.nets.net import INPUTS, NET_FORMAT, OUTPUTS_OF
 from tests.evaluators.nets.made_nets import score_net
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "nets.md").read_text(encoding="utf-8")
@@ -46,5 +46,5 @@ def test_describing_a_net_of_your_own(here):
 
 
 def test_names_of_the_description():
-    for name in (FORMAT, *INPUTS, *OUTPUTS_OF.values()):
+    for name in (NET_FORMAT, *INPUTS, *OUTPUTS_OF.values()):
         assert f"`{name}`" in PAGE

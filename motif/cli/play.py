@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 HUMAN = "human"
 
 
-class DiceSource(StrEnum):
+class _Dice(StrEnum):
     """Source of the rolls."""
 
     SEED = "seed"
@@ -134,9 +134,7 @@ def play(
     ] = None,
     helpers: Annotated[HelpChoice, Settings()] = _HELP,
     names: Annotated[str | None, option("Names of the players.", "ANN,BOB")] = None,
-    dice: Annotated[
-        DiceSource, option("Dice from --seed, or rolls of real dice that you type.")
-    ] = DiceSource.SEED,
+    dice: Annotated[_Dice, option("Dice from --seed, or rolls of real dice that you type.")] = _Dice.SEED,
     save: Annotated[
         Path | None, option("Match file (.mat or .sgf) to write after each game and at the end.")
     ] = None,
@@ -160,7 +158,7 @@ def play(
     session = GameSession(seats, record_tags(rules.session_rules, date.today()), rules.session_rules)
     _accept_any_text()
     screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
-    game = EventGame(session, seeded, lambda: advisor, typed_dice=dice is DiceSource.MANUAL)
+    game = EventGame(session, seeded, lambda: advisor, typed_dice=dice is _Dice.MANUAL)
     table = Table(game, screen, helpers.table_options(auto_roll, save))
     table.prompter.write_kept()  # A name or folder that does not fit should fail before the game.
     repeat = f"The dice seed is {seeded.seed}; --seed {seeded.seed} repeats the rolls."

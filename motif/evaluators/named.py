@@ -206,7 +206,7 @@ def entry_of(name: str) -> PlayerSpec | None:
     return next((entry for entry in known_players() if entry.match(name)), None)
 
 
-def described(name: str) -> str:
+def description_of(name: str) -> str:
     """Return a colon and the description of a player, with its lookahead; empty for an unknown player."""
     entry = entry_of(without_plies(name))
     match = None if entry is None or entry.kind is Kind.PROGRAM else _WITH_PLIES.fullmatch(name)

@@ -23,11 +23,11 @@ from motif.evaluators.nets.net import (
     EXTRA,
     FEATURES,
     NetDescription,
+    described,
     onnx_package,
     onnx_runtime,
     read_description,
     read_net,
-    with_description,
 )
 from motif.parameters.phase_set import PHASE_SET
 from motif.runtime.errors import PlayerError, SettingError, plain_text
@@ -158,7 +158,7 @@ def onnx_bytes(net: PhaseNet, name: str) -> bytes:
     regressor = copy(net.regressor)
     regressor.coefs_ = list(net.layers().weights)
     model = convert_sklearn(regressor, name, inputs, target_opset=_OPERATORS)
-    return with_description(model.SerializeToString(), NetDescription(name, FEATURES, PHASE_SET))
+    return described(model.SerializeToString(), NetDescription(name, FEATURES, PHASE_SET))
 
 
 def read_layers(path: Path) -> Layers:

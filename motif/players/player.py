@@ -16,7 +16,7 @@ from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
-from motif.evaluators.named import Kind, described, entry_of, load_evaluator, own_name
+from motif.evaluators.named import Kind, description_of, entry_of, load_evaluator, own_name
 from motif.evaluators.own import EvaluatorLike, as_evaluator
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import WeightFile
@@ -52,7 +52,7 @@ class Player(ABC):
             cls.choose_many = choose_many  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        return f"<player {self.name}{described(self.name)}>"
+        return f"<player {self.name}{description_of(self.name)}>"
 
     @abstractmethod
     def choose_many(

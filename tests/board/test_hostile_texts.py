@@ -20,7 +20,7 @@ from motif.board.notation import find_play, parse_moves
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
 from motif.board.sgf_file import parse_sgf
-from motif.evaluators.named import described, entry_of, load_evaluator
+from motif.evaluators.named import description_of, entry_of, load_evaluator
 from motif.players import load
 from tests.board.bounded import answer
 
@@ -237,7 +237,7 @@ def test_identifiers_and_notation(name):
         answer(READERS[name], form.replace("{}", run * (LONG // len(run))))
 
 
-PLAYERS = {"player": load, "evaluator": load_evaluator, "entry": entry_of, "described": described}
+PLAYERS = {"player": load, "evaluator": load_evaluator, "entry": entry_of, "described": description_of}
 NAMES = (
     "{}",
     "rollout:{}",

@@ -15,7 +15,7 @@ from motif.board.movegen import ROLLS
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.contests import play_money_games
-from motif.evaluators.nets.net import Net, NetDescription, with_description
+from motif.evaluators.nets.net import Net, NetDescription, described
 from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.evaluators.phase import phase_scores
 from motif.parameters import parameter_set
@@ -409,7 +409,7 @@ def test_the_difference_to_the_heuristic(learnt):
 def test_files_that_no_training_goes_on_from(tmp_path, learnt):
     net, _ = learnt
     (tmp_path / "text.onnx").write_text("no net")
-    other = with_description(onnx_bytes(net, "x"), NetDescription("x", "features", parameter_set("bras")))
+    other = described(onnx_bytes(net, "x"), NetDescription("x", "features", parameter_set("bras")))
     (tmp_path / "other.onnx").write_bytes(other)
     wildbg = resources.files("motif") / "data" / "wildbg" / "race.onnx"
     for path, message in (

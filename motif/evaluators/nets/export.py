@@ -20,8 +20,8 @@ from motif.evaluators.nets.net import (
     CHECKERS_INPUTS,
     EVALUATOR_INPUTS,
     NetDescription,
+    described,
     onnx_package,
-    with_description,
 )
 from motif.evaluators.nets.net_evaluators import (
     CHECKERS_INPUT,
@@ -190,7 +190,7 @@ def exported(weights: WeightFile) -> bytes:
     )
     kind = CHECKERS_INPUTS if reads_checkers else EVALUATOR_INPUTS
     bearoff = (BY_WIN if win_only else BY_EQUITY) if weights.bearoff else None
-    return with_description(model, NetDescription(weights.name, kind, weights.parameters, bearoff))
+    return described(model, NetDescription(weights.name, kind, weights.parameters, bearoff))
 
 
 def _numbered_heads(weights: WeightFile) -> tuple[npt.NDArray[np.int16], list[HeadWeights]]:

@@ -339,7 +339,7 @@ class NetDescription:
         return {_PREFIX + key: text for key, text in texts.items()}
 
 
-def with_description(model: bytes, description: NetDescription) -> bytes:
+def described(model: bytes, description: NetDescription) -> bytes:
     """Return the ONNX file `model` with `description` in it, replacing an earlier one.
 
     Raises `PlayerError` if the package onnx is missing.

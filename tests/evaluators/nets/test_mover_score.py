@@ -10,7 +10,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import load_evaluator
-from motif.evaluators.nets import NetDescription, with_description
+from motif.evaluators.nets import NetDescription, described
 from motif.evaluators.nets.net import FEATURES
 from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
@@ -24,7 +24,7 @@ def made(request, tmp_path_factory):
     """A player with such a net, and the net's expected scores."""
     model = score_net(scale=request.param)
     path = tmp_path_factory.mktemp("nets") / "score.onnx"
-    path.write_bytes(with_description(model, NetDescription("made", FEATURES, PHASE_SET)))
+    path.write_bytes(described(model, NetDescription("made", FEATURES, PHASE_SET)))
     matrix, bias = linear_parts(model)
 
     def scores(boards: np.ndarray) -> np.ndarray:

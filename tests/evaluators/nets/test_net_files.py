@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 import motif
 from motif.board.position import Position
-from motif.evaluators.nets import NetDescription, load_net, load_wildbg, with_description
+from motif.evaluators.nets import NetDescription, described, load_net, load_wildbg
 from motif.evaluators.nets.net import (
     CHECKERS_INPUTS,
     EVALUATOR_INPUTS,
@@ -54,7 +54,7 @@ def refused(path: str, message: str) -> None:
 def test_descriptions_are_read_as_they_were_written(inputs, name):
     chosen = None if inputs.startswith("wildbg") else parameter_set(name)
     description = NetDescription("my net, 2", inputs, chosen, "win" if "checkers" in inputs else None)
-    model = with_description(with_description(score_net(), SCORE), description)
+    model = described(described(score_net(), SCORE), description)
     stored = {entry.key: entry.value for entry in onnx.load_model_from_string(model).metadata_props}
     assert stored == description.metadata()
     assert read_description(stored) == description
@@ -63,7 +63,7 @@ def test_descriptions_are_read_as_they_were_written(inputs, name):
 def test_other_metadata_stay_and_mean_nothing():
     proto = onnx.load_model_from_string(score_net())
     helper.set_model_props(proto, {"author": "somebody"})
-    model = with_description(proto.SerializeToString(), SCORE)
+    model = described(proto.SerializeToString(), SCORE)
     stored = {entry.key: entry.value for entry in onnx.load_model_from_string(model).metadata_props}
     assert stored["author"] == "somebody"
     assert read_description(stored) == SCORE
@@ -104,7 +104,7 @@ def test_paths_without_a_net(tmp_path):
 def test_folders(tmp_path):
     where = re.escape(str(tmp_path))
     refused(str(tmp_path), f"^{where}: the folder has 0 .onnx files: there must be one, or contact.onnx and")
-    model = with_description(score_net(), SCORE)
+    model = described(score_net(), SCORE)
     write(tmp_path / "only.onnx", model)
     write(tmp_path / ".only.1.tmp.onnx", b"left by a process that was killed")
     (tmp_path / "README").write_text("not a net")
@@ -154,19 +154,19 @@ def test_nets_of_another_width(tmp_path):
         [helper.make_node("Add", ["a", "b"], ["y"])], {}, [("a", ["n", 2]), ("b", ["n", 2])], ["n", 2]
     )
     refused(write(tmp_path / "net.onnx", two), "must have 202 .*, not 2 inputs$")
-    short = with_description(linear_net(47, 1), SCORE)
+    short = described(linear_net(47, 1), SCORE)
     refused(write(tmp_path / "net.onnx", short), "the net must have one input of width 48, not 47$")
-    short = with_description(softmax_net(202), NetDescription("made", WILDBG_RACE))
+    short = described(softmax_net(202), NetDescription("made", WILDBG_RACE))
     refused(write(tmp_path / "net.onnx", short), "the net must have one input of width 186, not 202$")
 
 
 def test_nets_with_other_outputs(tmp_path):
-    wide = with_description(linear_net(48, 2), SCORE)
+    wide = described(linear_net(48, 2), SCORE)
     refused(write(tmp_path / "net.onnx", wide), "the net must return 1 numbers per position, not 2$")
     refused(write(tmp_path / "net.onnx", linear_net(202, 5)), "must return 6 numbers per position, not 5$")
     total = made_model([helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)], {}, [("x", ["n", 48])], [])
     refused(
-        write(tmp_path / "net.onnx", with_description(total, SCORE)),
+        write(tmp_path / "net.onnx", described(total, SCORE)),
         "must return one row of outputs for each row of inputs$",
     )
 
@@ -175,7 +175,7 @@ def test_nets_for_other_numbers(tmp_path):
     double = made_model(
         [helper.make_node("Identity", ["x"], ["y"])], {}, [("x", ["n", 48])], ["n", 48], TensorProto.DOUBLE
     )
-    refused(write(tmp_path / "net.onnx", with_description(double, SCORE)), "cannot be evaluated: .*double")
+    refused(write(tmp_path / "net.onnx", described(double, SCORE)), "cannot be evaluated: .*double")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_nets_for_other_numbers(tmp_path):
 )
 def test_an_evaluator_must_have_its_inputs(inputs, more, tmp_path):
     description = NetDescription("made", inputs, PHASE_SET)
-    path = write(tmp_path / "net.onnx", with_description(score_net(), description))
+    path = write(tmp_path / "net.onnx", described(score_net(), description))
     three = r"features \(48\), position_class \(1\), checkers_off \(2\), "
     refused(path, rf"the inputs must be {three}{more}not x \(48\)")
 
@@ -195,9 +195,7 @@ def test_values_that_are_not_finite(tmp_path):
         [("x", ["n", 48])],
         ["n", 1],
     )
-    refused(
-        write(tmp_path / "net.onnx", with_description(model, SCORE)), "returned a value that is not finite$"
-    )
+    refused(write(tmp_path / "net.onnx", described(model, SCORE)), "returned a value that is not finite$")
 
 
 # --- nets stored for one position
@@ -273,7 +271,7 @@ def test_without_the_packages(monkeypatch, package):
 
 
 def test_a_net_that_takes_many_rows_needs_onnxruntime_alone(tmp_path, monkeypatch):
-    path = write(tmp_path / "net.onnx", with_description(score_net(), SCORE))
+    path = write(tmp_path / "net.onnx", described(score_net(), SCORE))
     monkeypatch.setitem(sys.modules, "onnx", None)
     boards = some_boards("random", 20, seed=1)
     assert load_net(path).evaluate_many(boards).shape == (20, 5)

@@ -15,7 +15,6 @@ from functools import partial
 import numpy as np
 
 from motif.board.match_state import MatchState
-from motif.board.packed import Board
 from motif.board.rules import MAX_MATCH_LENGTH, is_crawford_game, match_winner
 from motif.contests.result import ContestRules, PlayedPairs
 from motif.doubling.cube_states import cube_model_for, decided_ahead, without_doubles
@@ -23,8 +22,8 @@ from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.players.player import Player
-from motif.rollouts.cubeful_games import CubePlayer, games_with_cube
-from motif.rollouts.games import Dice, Games, Rolls, SeededDice, States, rolls_of_games, starts
+from motif.rollouts.cubeful_games import CubePlayer, chosen_in_states, games_with_cube
+from motif.rollouts.games import Choose, Dice, Games, Rolls, SeededDice, States, rolls_of_games, starts
 
 _MAX_GAMES = 2 * MAX_MATCH_LENGTH
 """Upper bound on the number of games of a match, because each game scores at least one point."""
@@ -36,19 +35,12 @@ def cube_player(player: Player, evaluator: Evaluator) -> CubePlayer:
     Cube decisions use lookahead if the evaluator does, as in `cube_decision`.
     """
     decided = None if evaluator.without_lookahead is evaluator else partial(decided_ahead, evaluator)
-    return CubePlayer(partial(_choose, player), evaluator.evaluate_many, decided)
+    choose = partial(chosen_in_states, partial(_with_cube, player))
+    return CubePlayer(choose, evaluator.evaluate_many, decided)
 
 
-def _choose(
-    player: Player, cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, seeds: States
-) -> Board:
-    """See `CubePlayer.choose`."""
-    after = np.empty_like(boards)
-    for state in np.unique(states).tolist():
-        rows = np.flatnonzero(states == state)
-        chooser = player.with_cube(cubes._replace(state=state), side)
-        after[rows] = chooser.choose_many(boards[rows], rolls[rows], seeds[rows])
-    return after
+def _with_cube(player: Player, cube_model: CubeModel, side: int) -> Choose:
+    return player.with_cube(cube_model, side).choose_many
 
 
 @dataclass

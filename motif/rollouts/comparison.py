@@ -319,9 +319,8 @@ def compare_plays(
     settings.check(with_cube=cubes is not None)
     check_count("candidates", candidates, 1)
     judge = valued_for(evaluator, settings.scoring).with_cube(cube_model)
-    options = _best_by_evaluation(position, roll, judge, candidates)
-    if plays is not None:
-        options = list(plays)
+    legal = legal_plays(position, roll)
+    options = _best_by_evaluation(position, roll, legal, judge)[:candidates] if plays is None else list(plays)
     if not options:
         raise PlayError("no plays to compare")
     cube = None if cubes is None else CubeStart(cubes, (0,), side=1, doubles_first=True)
@@ -346,13 +345,13 @@ def compare_plays(
 
 
 def _best_by_evaluation(
-    position: Position, roll: tuple[int, int], judge: Evaluator, count: int
+    position: Position, roll: tuple[int, int], legal: Sequence[Play], judge: Evaluator
 ) -> list[Play]:
-    legal = legal_plays(position, roll)
+    """Return the `legal` plays, best first."""
     board = position.board[None]
     batch = next(play_batches(board, np.array([checked_roll(*roll)])))
     order = np.argsort(-judge.play_equities(board, batch), kind="stable")
-    return [legal[k] for k in order[:count]]
+    return [legal[k] for k in order]
 
 
 class _PlayRollouts(NamedTuple):

@@ -22,7 +22,7 @@ from motif.evaluators.cube_model import EVEN, NO_STATE, CubeModel, is_known, kno
 from motif.evaluators.kernels import best_cubeful_reply
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, turned, write_finished
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollouts.games import Dice, Flags, Games, Rolls, States, luck_of_rolls
+from motif.rollouts.games import Choose, Dice, Flags, Games, Rolls, States, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Values
@@ -120,6 +120,24 @@ class CubePlayer(NamedTuple):
     """Returns the five probabilities (n, 5) of boards (n, 26), for cube decisions and truncated games."""
     decided: Decided | None = None
     """Makes the cube decisions instead of the model, if given."""
+
+
+def chosen_in_states(
+    with_cube: Callable[[CubeModel, int], Choose],
+    cubes: CubeModel,
+    states: Games,
+    side: int,
+    boards: Board,
+    rolls: Rolls,
+    seeds: States,
+) -> Board:
+    """Do `CubePlayer.choose` state by state; `with_cube` returns the choice of plays with a cube."""
+    after = np.empty_like(boards)
+    for state in np.unique(states).tolist():
+        rows = np.flatnonzero(states == state)
+        choose = with_cube(cubes._replace(state=state), side)
+        after[rows] = choose(boards[rows], rolls[rows], seeds[rows])
+    return after
 
 
 class CubeGames(NamedTuple):

@@ -19,9 +19,9 @@ from motif.evaluators.named import LATEST
 from motif.evaluators.own import EvaluatorLike, as_evaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
-from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, games_with_cube
-from motif.rollouts.games import Games, Rolls, States, trial_dice
-from motif.rollouts.player_trials import Items, Portion, play_trials
+from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, chosen_in_states, games_with_cube
+from motif.rollouts.games import Choose, Games, Rolls, States, trial_dice
+from motif.rollouts.player_trials import Items, Portion, best_of, play_trials
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
 from motif.rollouts.tally import Tally, Values
@@ -290,15 +290,10 @@ def _play(
 def evaluator_player(evaluator: Evaluator) -> CubePlayer:
     """Return the `model_player` of an evaluator that is not compiled."""
 
-    def choose(cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
-        results = np.empty_like(boards)
-        for state in np.unique(states).tolist():
-            rows = np.flatnonzero(states == state)
-            chooser = evaluator.with_cube(cubes._replace(state=state), side)
-            results[rows] = chooser.best_plays(boards[rows], rolls[rows]).boards
-        return results
+    def with_cube(cube_model: CubeModel, side: int) -> Choose:
+        return best_of(evaluator.with_cube(cube_model, side))
 
-    return CubePlayer(choose, evaluator.evaluate_many)
+    return CubePlayer(partial(chosen_in_states, with_cube), evaluator.evaluate_many)
 
 
 def model_player(model: Model) -> CubePlayer:

@@ -18,14 +18,12 @@ from motif.analysis.explain.replies import BestReplies, Replies, replies
 from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
-from motif.evaluators.cube_model import EVEN, CubeModel
+from motif.evaluators.cube_model import CubeModel, gammon_values
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
 from motif.players.ranking import EXACT, CubeContext
 
-LITTLE, _MUCH = 0.3, 1.3
-"""Gammon values (1 in money play) below which gammons count for little, and above which for more."""
-_POINTS = np.arange(-EVEN, EVEN + 1)
-"""Values of results in money play, from a lost to a won backgammon."""
+LITTLE, _MUCH = 0.15, 0.65
+"""Gammon values (0.5 in money play) below which gammons count for little, and above which for more."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class Evidence:
         It names gammons only if they favour the same play, and gammons that no longer count only if they
         make up half of the change.
         """
-        worth, more = gammon_worth(self.cube_model), self.gammons
+        worth, more = gammon_values(self.cube_model), self.gammons
         side = 1 if change >= 0 else -1
         if max(worth) < LITTLE and side * (more[1] - more[0]) >= abs(change) / 2:
             return "score_no_gammons" if self.is_match else "cube_no_gammons"
@@ -189,13 +187,6 @@ def gather_evidence(
         gammons=(float(won), float(lost)),
         is_match=context.state is not None and context.state.length > 0,
     )
-
-
-def gammon_worth(cube_model: CubeModel) -> tuple[float, float]:
-    """Return the values of a gammon won and lost beyond a single game; both are 1 in money play."""
-    worth = _POINTS if cube_model.is_cubeless else cube_model.equities[cube_model.state, 0, 0]
-    won, lost = worth[EVEN + 2] - worth[EVEN + 1], worth[EVEN - 1] - worth[EVEN - 2]
-    return float(won), float(lost)
 
 
 def _difference(two: Sequence[float]) -> float:

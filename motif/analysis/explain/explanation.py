@@ -17,7 +17,7 @@ import numpy as np
 
 from motif.analysis.confirmation import CONFIRMED_Z, ComparedPair, RolledPair, compare_pair
 from motif.analysis.explain.concepts import Contribution, parts_between
-from motif.analysis.explain.evidence import LITTLE, Evidence, gammon_worth, gather_evidence
+from motif.analysis.explain.evidence import LITTLE, Evidence, gather_evidence
 from motif.analysis.explain.exposure import Exposure, risky_rolls
 from motif.analysis.explain.groups import (
     AmountScale,
@@ -44,7 +44,7 @@ from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
-from motif.evaluators.cube_model import CubeModel
+from motif.evaluators.cube_model import CubeModel, gammon_values
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
 from motif.evaluators.probabilities import LOSE_GAMMON, OUTPUTS, switched_equities, turned
 from motif.players.ranking import MONEY, CubeContext
@@ -395,7 +395,7 @@ def _named(plays: tuple[Play, Play], words: Phrases) -> tuple[str, str]:
 
 def _gammons_cost(static: StaticEvaluator, plays: tuple[Play, Play], cube_model: CubeModel) -> bool:
     """Return whether a gammon can be lost after a play, and costs more than a single game."""
-    if gammon_worth(cube_model)[1] < LITTLE:
+    if gammon_values(cube_model)[1] < LITTLE:
         return False
     chances = static.evaluate_many(np.array([play.position.board for play in plays]))
     return bool(turned(chances)[:, LOSE_GAMMON].max() >= _SOME_GAMMONS)
@@ -416,8 +416,10 @@ def _gammons(
     after = np.array([play.position.board for play in plays])
     chances = turned(evaluator.evaluate_many(after)).astype(np.float64)
     two = [chances[:, OUTPUTS.index(output)].tolist() for output in ("win_gammon", "lose_gammon")]
+    # A gammon value is a share of the difference between winning and losing, which is an equity of 2.
     worth = [
-        value * (first - second) for value, (first, second) in zip(gammon_worth(cube_model), two, strict=True)
+        2 * value * (first - second)
+        for value, (first, second) in zip(gammon_values(cube_model), two, strict=True)
     ]
     which = int(abs(worth[1]) > abs(worth[0]))
     if abs(worth[which]) < max(_MIN_GAMMONS, _LARGE_SHARE * abs(difference)):

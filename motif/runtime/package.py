@@ -20,8 +20,13 @@ except PackageNotFoundError:  # a checkout that is not installed
     VERSION = "unknown"
 
 
+_CHECKOUT = Path(__file__).resolve().parents[2]
+
+
 def install_command(extra: str) -> str:
-    """Return the command that installs motif with one of its extras."""
+    """Return the command that installs motif with one of its extras, in a checkout from its source."""
+    if (_CHECKOUT / "pyproject.toml").is_file():
+        return f"pip install '.[{extra}]' in the checkout"
     return f"pip install '{_DISTRIBUTION}[{extra}]'"
 
 

@@ -129,6 +129,6 @@ def test_without_gammonview(monkeypatch):
     with pytest.raises(RecordError) as caught:
         parse_xg(b"RGMH", "match.xg")
     assert str(caught.value) == (
-        "match.xg: reading an .xg file requires gammonview: pip install 'motif-backgammon[xg]'; "
+        "match.xg: reading an .xg file requires gammonview: pip install '.[xg]' in the checkout; "
         "or export the match from eXtreme Gammon as .mat"
     )

@@ -10,6 +10,7 @@ import pytest
 from motif.cli.main import main
 from motif.runtime import cluster as cluster_module
 from motif.runtime.errors import ClusterError
+from motif.runtime.package import install_command
 from motif.runtime.parallel import run_ordered, working_on
 from tests.cluster.work import napping
 from tools.local_cluster import HOST, ROOT, machines
@@ -39,7 +40,7 @@ def test_a_malformed_address(address):
 
 def test_dask_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    assert refusal(f"tcp://{HOST}:8786") == "a cluster requires dask: pip install 'motif-backgammon[cluster]'"
+    assert refusal(f"tcp://{HOST}:8786") == f"a cluster requires dask: {install_command('cluster')}"
 
 
 @pytest.mark.usefixtures("impatient")

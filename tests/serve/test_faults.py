@@ -122,7 +122,7 @@ def test_missing_input_gets_a_one_line_error():
     ended = subprocess.run(
         [sys.executable, "-c", code, "serve", "http"], cwd=ROOT, capture_output=True, text=True
     )
-    wanted = "motif: error: an HTTP server requires fastapi: pip install 'motif-backgammon[serve]'\n"
+    wanted = "motif: error: an HTTP server requires fastapi: pip install '.[serve]' in the checkout\n"
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", wanted)
 
 

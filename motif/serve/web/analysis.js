@@ -181,7 +181,6 @@ export class Analysis {
   }
 
   passes(one) {
-    if (this.whom.value !== "" && Number(this.whom.value) !== one.decider) return false;
     if (this.filter.value === "errors") return one.counts && one.error >= LEAST;
     return FILTERS[this.filter.value]?.includes(one.mark) ?? true;
   }
@@ -199,10 +198,11 @@ export class Analysis {
   }
 
   fill() {
-    const shown = this.decisions.map((one, number) => ({ one, number })).filter(({ one }) => this.passes(one));
+    const own = this.decisions.map((one, number) => ({ one, number })).filter(({ one }) => Number(this.whom.value || one.decider) === one.decider);
+    const shown = own.filter(({ one }) => this.passes(one));
+    const lost = (some) => figure(some.reduce((sum, { one }) => sum + (one.counts ? one.exact ?? one.error : 0), 0) / MILLI, 3);
     if (this.filter.value === "errors") shown.sort((a, b) => b.one.error - a.one.error);
-    const cost = figure(shown.reduce((sum, { one }) => sum + (one.counts ? one.error : 0), 0) / MILLI, 3);
-    show(this.sum, this.filter.value !== "all" && shown.length ? t("errors in all", { count: shown.length, cost }) : "");
+    show(this.sum, this.filter.value !== "all" && shown.length > 1 ? t("errors in all", { count: shown.length, cost: lost(shown), all: lost(own) }) : "");
     show(this.list, shown.length ? shown.map(({ one, number }) => this.row(one, number)) : h("tr", h("td", { colspan: 4 }, t("nothing to show"))));
     if (this.players) {
       const numbers = this.numbers();

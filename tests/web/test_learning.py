@@ -55,7 +55,11 @@ def test_every_error_is_listed_and_they_sum_up_to_the_totals(analysed):
         for row in (5, 6)
         for cell in page.locator(f"#players tbody tr:nth-child({row}) td").all_text_contents()
     ]
-    assert sum(lost) == pytest.approx(-sum(costs), abs=0.004)
+    words = page.text_content("p.source[role=status]")
+    count, cost, total = re.match(r"(\d+) errors cost ([\d.]+) of ([\d.]+) in all", words).groups()
+    assert int(count) == len(costs)
+    assert float(cost) == pytest.approx(-sum(costs), abs=0.0005 * len(costs))
+    assert float(total) == pytest.approx(sum(lost), abs=0.0025)
 
 
 def test_sides_stay_where_they_are(analysed):
@@ -114,7 +118,11 @@ def test_errors_of_a_game_are_tried_again(page, server):
     page.goto(f"{server.address}/#/history")
     page.wait_for_selector("#themes li")
     assert re.search(r"PR \d+\.\d \([a-z ]+ on XG's scale\)", page.text_content("main"))
-    assert page.locator(".curve .dot").count() > 0
+    dot = page.locator(".curve .dot").first.bounding_box()
+    reach = page.locator(".curve a").first.bounding_box()
+    assert dot["width"] < 12 < 24 <= min(reach["width"], reach["height"])
+    page.mouse.click(dot["x"] + dot["width"] / 2 + 11, dot["y"] + dot["height"] / 2)
+    page.wait_for_selector("#players")
 
 
 @pytest.mark.parametrize("kind", ["opening", "reply", "bearoff"])

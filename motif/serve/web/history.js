@@ -10,7 +10,7 @@ import { gameList } from "./start.js";
 import { known, t } from "./texts.js";
 import { retried, when } from "./view.js";
 
-const CHART = { height: 230, left: 46, right: 10, top: 12, bottom: 64 };
+const CHART = { height: 230, left: 46, right: 14, top: 12, bottom: 64 };
 const STRIP = 40;
 
 export async function showHistory(view) {
@@ -31,10 +31,11 @@ function ratings({ pr, pr_word: word, luck, analyses }) {
   const { height, left, right, top, bottom } = CHART;
   const width = Math.max(280, Math.min(innerWidth - 60, 900));
   const most = 20 * Math.ceil(Math.max(1, ...analyses.map((one) => one.pr / 20)));
-  const x = (k) => left + (width - left - right) * (analyses.length === 1 ? 0.5 : k / (analyses.length - 1));
+  const step = (width - left - right) / (analyses.length - 1 || 1);
+  const x = (k) => left + step * (analyses.length === 1 ? 0.5 : k);
   const y = (value) => top + (height - top - bottom) * value / most;
   const widest = Math.max(0.5, ...analyses.map((one) => Math.abs(one.luck)));
-  const middle = height - STRIP / 2 - 4;
+  const middle = height - STRIP / 2 - 4, reach = Math.min(40, step);
   const bars = analyses.map((one, k) => {
     const size = STRIP / 2 * Math.abs(one.luck) / widest, isLucky = one.luck > 0;
     return s("rect", { x: x(k) - 3, y: isLucky ? middle - size : middle, width: 6, height: size, class: isLucky ? "lucky" : "unlucky" });
@@ -46,7 +47,9 @@ function ratings({ pr, pr_word: word, luck, analyses }) {
       s("path", { d: analyses.map((one, k) => `${k ? "L" : "M"}${x(k).toFixed(1)} ${y(one.pr).toFixed(1)}`).join("") }),
       analyses.map((one, k) => {
         const name = `${when(one.made)}: PR ${figure(one.pr, 1)}, ${t("luck")} ${signed(one.luck, 2)}`;
-        return s("a", { href: `#/analyse/${one.analysis}`, "aria-label": name }, s("circle", { cx: x(k), cy: y(one.pr), r: 5, class: "dot own" }, s("title", name)));
+        return s("a", { href: `#/analyse/${one.analysis}`, "aria-label": name }, s("title", name),
+          s("rect", { x: x(k) - reach / 2, y: top, width: reach, height: height - bottom - top, fill: "none", "pointer-events": "all" }),
+          s("circle", { cx: x(k), cy: y(one.pr), r: 5, class: "dot own" }));
       })))];
 }
 

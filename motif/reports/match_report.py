@@ -54,8 +54,8 @@ def reading_of_figures(analysis: MatchAnalysis) -> list[str]:
         "Decisions are unforced plays, and close or actual cube decisions. "
         f"A blunder costs {MILLIPOINTS * BLUNDER:.0f} millipoints or more.",
         f"Errors are as judged by {analysis.analyst}, cubeful.",
-        "Every figure is rounded by itself, and totals are sums of exact values, so rounded figures may differ "
-        "from their total in the last digit.",
+        "Each figure is rounded on its own and totals are sums of exact values, so a total may "
+        "differ from its rounded parts in the last digit.",
         "PR, as in eXtreme Gammon, is half the error rate; the Snowie error rate, as in gnubg, is the loss "
         "per roll, counting both players' rolls and forced plays. An error is marked "
         + ", ".join(f"{mark} from {MILLIPOINTS * limit:.0f} millipoints" for limit, mark in reversed(MARKS))

@@ -96,8 +96,9 @@ class RankedPlay:
 
     @property
     def shown_difference(self) -> str:
-        """The difference with three decimals, and without a negative zero."""
-        return f"{round(self.difference, 3) + 0.0:.3f}"
+        """The difference of the equities with three decimals, as shown; without a negative zero."""
+        best = round(self.equity - self.difference, 3)
+        return f"{round(round(self.equity, 3) - best, 3) + 0.0:.3f}"
 
     def __str__(self) -> str:
         return f"{self.play} {self.equity:+.3f}"

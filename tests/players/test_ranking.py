@@ -71,3 +71,10 @@ def test_plays_are_in_order_and_differences_are_those_of_equities():
         for one in ranking[:3]:
             if one.source.endswith("2-ply"):
                 assert one.chances.equity == pytest.approx(one.equity, abs=2e-3)
+
+
+def test_differences_are_those_of_the_equities_shown():
+    """Exact differences would round to -0.266 after +0.154 and -0.111."""
+    for one in rank_plays(Position.start(), (3, 1), load_evaluator("motif-v18")).plays:
+        best = round(one.equity - one.difference, 3)
+        assert float(one.shown_difference) == pytest.approx(round(one.equity, 3) - best, abs=1e-9)

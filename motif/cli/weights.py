@@ -127,7 +127,7 @@ _OWN, _NO_UNIT = TermSource(), UnitChoice()
 @command(
     "terms motif-v1",
     "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
-    "terms motif-v18 --unit opp_bar",
+    "terms motif-v19 --unit opp_bar",
     "terms motif-v1 --class race --language de",
 )
 def terms(

@@ -99,7 +99,7 @@ def check(analyses: list[MatchAnalysis], judge: str) -> int:
 
 
 def test_one_decision_has_one_number(tmp_path):
-    assert check(analysed(tmp_path, "motif-v18@1", 1), "motif-v18@1") > 20
+    assert check(analysed(tmp_path, "motif-v19@1", 1), "motif-v19@1") > 20
 
 
 @pytest.mark.slow

@@ -153,11 +153,11 @@ def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
             "Likely: the gap is more than twice the standard error of the rollout (0.020), but less than "
             "three times.",
         ),
-        (0.01, 0.004, "Likely: the gap is larger than motif-v18@2's average error (0.002)."),
-        (0.05, 0.01, "Clear: the gap is far larger than motif-v18@2's average error (0.002)."),
+        (0.01, 0.004, "Likely: the gap is larger than motif-v19@2's average error (0.002)."),
+        (0.05, 0.01, "Clear: the gap is far larger than motif-v19@2's average error (0.002)."),
     ],
 )
 def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, difference, se, words):
     monkeypatch.setattr(explanation, "known_error_rate", lambda name: 2.0)
     pair = RolledPair((difference, 0.0), (se, se), difference, se, 36)
-    assert explanation._certainty("motif-v18@2", difference, pair, phrases("en")) == words
+    assert explanation._certainty("motif-v19@2", difference, pair, phrases("en")) == words

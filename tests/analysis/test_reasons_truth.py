@@ -35,7 +35,7 @@ SCORES = (
 )
 
 
-def explanations(evaluator, count, seed, *, player="motif-v18", contexts=(MONEY,)):
+def explanations(evaluator, count, seed, *, player="motif-v19", contexts=(MONEY,)):
     """Explanations of `count` decisions of games: the best play against the second best or any other."""
     boards, rolls = some_decisions(player, 2 * count, seed)
     random, number = np.random.default_rng(seed), 0
@@ -105,7 +105,7 @@ def test_with_lookahead_nothing_false_is_reported_and_all_adds_up():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("player", ["motif-v18", "motif-v1", "pubeval"])
+@pytest.mark.parametrize("player", ["motif-v19", "motif-v1", "pubeval"])
 def test_nothing_false_is_reported_on_1000_decisions(player):
     seen = Counter()
     for told in explanations(NEWEST, 1000, 41, player=player, contexts=SCORES):

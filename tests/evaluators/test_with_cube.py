@@ -16,7 +16,7 @@ from motif.players import load
 from motif.rollouts.rollout_evaluator import load_rollout
 from tests.fitting.fitting_samples import random_boards
 
-NEWEST = load_static("motif-v18")
+NEWEST = load_static("motif-v19")
 MONEY = MatchState()
 MATCH_POINT = MatchState(5, 4, 4)
 GAMMON_GO = MatchState(5, 3, 4, crawford=True)
@@ -55,7 +55,7 @@ def test_gammon_values():
 
 
 def test_for_money_without_a_cube_nothing_changes():
-    players = ["motif-v18", "motif-v1@1:full", "rollout:motif-v18,trials=1"]
+    players = ["motif-v19", "motif-v1@1:full", "rollout:motif-v19,trials=1"]
     for evaluator in (load(name).evaluator for name in players):
         assert evaluator is not None
         assert evaluator.with_cube(NO_CUBE) is evaluator
@@ -82,7 +82,7 @@ def test_a_dead_cube_ranks_by_the_ends_of_the_game():
 
 
 @pytest.mark.parametrize(
-    "name", ["motif-v18", "motif-v1@1:full", "rollout:motif-v18,trials=2,candidates=3,cut=4"]
+    "name", ["motif-v19", "motif-v1@1:full", "rollout:motif-v19,trials=2,candidates=3,cut=4"]
 )
 def test_plays_of_a_decision_are_the_other_sides_positions(name):
     evaluator = load(name).evaluator
@@ -101,7 +101,7 @@ def test_plays_of_a_decision_are_the_other_sides_positions(name):
 
 
 def test_rolled_out_plays_for_the_score():
-    evaluator = load_rollout("rollout:motif-v18,trials=324,cut=5,stratified,candidates=4")
+    evaluator = load_rollout("rollout:motif-v19,trials=324,cut=5,stratified,candidates=4")
     assert best(evaluator.with_cube(cube_model_for(GAMMON_GO)), START, (6, 4)) == "8/2 6/2"
 
 
@@ -109,8 +109,8 @@ def test_a_player_that_ignores_gammons_plays_as_before():
     for name in ("random", "pubeval", "bras", "best-of-four"):
         player = load(name)
         assert player.with_cube(cube_model_for(GAMMON_GO)) is player
-    assert load("motif-v18").with_cube(NO_CUBE).name == "motif-v18"
-    assert load("motif-v18").with_cube(cube_model_for(GAMMON_GO)).choose(START, (6, 4)).notation == "8/2 6/2"
+    assert load("motif-v19").with_cube(NO_CUBE).name == "motif-v19"
+    assert load("motif-v19").with_cube(cube_model_for(GAMMON_GO)).choose(START, (6, 4)).notation == "8/2 6/2"
 
 
 def test_lookahead_goes_by_the_score_too():

@@ -48,19 +48,19 @@ def check_decisions(player: str, count: int, seed: int) -> int:
     return compared
 
 
-@pytest.mark.parametrize("player", ["motif-v18", "motif-v18@1", "motif-v18@2"])
+@pytest.mark.parametrize("player", ["motif-v19", "motif-v19@1", "motif-v19@2"])
 def test_a_plays_value_agrees_with_the_cube_in_the_next_position(player):
     assert check_decisions(player, 48, seed=4) > 48
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("player", ["motif-v18", "motif-v18@1", "motif-v18@2"])
+@pytest.mark.parametrize("player", ["motif-v19", "motif-v19@1", "motif-v19@2"])
 def test_a_plays_value_agrees_with_the_cube_in_2000_positions(player):
     assert check_decisions(player, 2_000, seed=20261124) > 2_000
 
 
 def test_plays_are_in_order_and_differences_are_those_of_equities():
-    evaluator = load_evaluator("motif-v18@2")
+    evaluator = load_evaluator("motif-v19@2")
     boards, rolls = some_decisions("motif-v1", 12, 9)
     for board, roll in zip(boards, rolls.tolist(), strict=True):
         ranking = rank_plays(Position(board), (roll[0], roll[1]), evaluator, chances_for=3)
@@ -75,6 +75,6 @@ def test_plays_are_in_order_and_differences_are_those_of_equities():
 
 def test_differences_are_those_of_the_equities_shown():
     """Exact differences would round to -0.266 after +0.154 and -0.111."""
-    for one in rank_plays(Position.start(), (3, 1), load_evaluator("motif-v18")).plays:
+    for one in rank_plays(Position.start(), (3, 1), load_evaluator("motif-v19")).plays:
         best = round(one.equity - one.difference, 3)
         assert float(one.shown_difference) == pytest.approx(round(one.equity, 3) - best, abs=1e-9)

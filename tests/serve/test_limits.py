@@ -180,7 +180,7 @@ def test_batches_and_trials_have_limits(strict):
 @pytest.mark.parametrize(
     "name",
     [
-        "weights/motif-v18.yaml",
+        "weights/motif-v19.yaml",
         "/etc/passwd",
         "../x.yaml",
         "onnx:x",

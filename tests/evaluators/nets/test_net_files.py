@@ -265,7 +265,7 @@ def test_one_row_or_many_are_the_same_for_a_stored_row():
 def test_without_the_packages(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(
-        PlayerError, match=rf"^a net needs {package}: pip install 'motif-backgammon\[onnx\]'$"
+        PlayerError, match=rf"^a net needs {package}: pip install '\.\[onnx\]' in the checkout$"
     ):
         load("wildbg")
 

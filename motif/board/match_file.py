@@ -90,6 +90,12 @@ def _parsed(content: bytes, name: str) -> MatchRecord:
         raise RecordError(f"{error}; {_ADVICE.get(suffix, _OTHER_ADVICE)}") from None
 
 
+def check_written_suffix(path: Path) -> None:
+    """Raise `SettingError` unless matches can be written to files like `path`."""
+    if path.suffix.lower() not in WRITTEN_SUFFIXES:
+        raise SettingError(f"{path}: the suffix of a match file must be {' or '.join(WRITTEN_SUFFIXES)}")
+
+
 def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None = None) -> None:
     """Write the record of a match atomically.
 
@@ -112,8 +118,7 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
         If the file cannot be written.
     """
     path = Path(path)
-    if path.suffix.lower() not in WRITTEN_SUFFIXES:
-        raise SettingError(f"{path}: the suffix of a match file must be {' or '.join(WRITTEN_SUFFIXES)}")
+    check_written_suffix(path)
     if not record.games:
         raise RecordError(f"{path}: the record contains no game")
     write_text(path, (sgf_text if path.suffix.lower() == _SGF else mat_text)(record, notes))

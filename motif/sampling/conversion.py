@@ -4,7 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from motif.board.match_file import STDIN, WRITTEN_SUFFIXES, match_paths, read_match, write_match
+from motif.board.match_file import (
+    STDIN,
+    WRITTEN_SUFFIXES,
+    check_written_suffix,
+    match_paths,
+    read_match,
+    write_match,
+)
 from motif.runtime.errors import MotifError, SettingError
 from motif.runtime.files import check_target
 from motif.runtime.progress import progress
@@ -72,6 +79,7 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
     if len(sources) == 1 and not sources[0].is_dir() and not out.is_dir() and out.suffix:
         if to is not None and f".{to}" != out.suffix.lower():
             raise SettingError(f"to {to}: {out} has a different suffix", "to")
+        check_written_suffix(out)
         targets = {sources[0]: out}
     else:
         suffix = f".{to or 'mat'}"

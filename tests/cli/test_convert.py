@@ -118,7 +118,7 @@ def test_bad_calls_are_one_line(motif, mat, dataset, tmp_path):
     for words, said in (
         ([mat], "Missing argument"),
         ([mat, dataset, tmp_path / "out"], "cannot be converted together"),
-        ([mat, tmp_path / "ann.xg"], "the suffix of a match file must be .mat or .sgf"),
+        ([mat, out := tmp_path / "ann.xg"], f"error: {out}: the suffix of a match file must be .mat or .sgf"),
         ([mat, tmp_path / "ann.sgf", "--to", "mat"], "--to mat:"),
         ([mat, tmp_path / "x" / mat.name, tmp_path / "out"], "would both be written to"),
         ([mat, tmp_path, "--to", "xg"], "--to must be mat or sgf, not xg"),

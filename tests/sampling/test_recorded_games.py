@@ -137,7 +137,10 @@ def test_games_without_a_winner_have_no_outcome():
         ({"noise": 0.1}, "noise: not allowed with recorded games"),
         ({"decide": "rollout"}, "decide: not allowed with recorded games"),
         ({"label": "outcome", "candidates": 4}, "candidates: the label outcome allows only actual plays"),
-        ({"label": "outcome", "replies": True}, "replies: the label outcome allows only actual plays"),
+        (
+            {"label": "outcome", "candidates": 1, "replies": True},
+            "replies: the label outcome allows only actual plays",
+        ),
         ({"rate": 2.0}, "rate must be above 0 and at most 1, not 2.0"),
     ],
 )

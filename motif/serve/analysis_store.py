@@ -327,5 +327,5 @@ def _theme_costs(themes: str | None, decisions: str | None, seat: int | None) ->
         if decision["decider"] == seat:
             cost = costs.setdefault(theme, {"count": 0, "cost": 0.0})
             cost["count"] += 1
-            cost["cost"] += decision.get("exact", decision["error"])
+            cost["cost"] += decision["error"]
     return costs

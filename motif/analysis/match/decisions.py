@@ -100,7 +100,7 @@ class MatchDecision:
     def rounded(self) -> "MatchDecision":
         """Return the decision with equities of `DIGITS` decimals, and the error as their difference.
 
-        For a row of a list; sums are of exact errors.
+        Lists and totals of rounded decisions add up as shown.
         """
         candidates = tuple(replace(one, equity=round(one.equity, DIGITS)) for one in self.candidates)
         lost = self._difference_of({one.done: one for one in candidates}) if self.error else 0.0

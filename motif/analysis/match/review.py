@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from motif.analysis.confirmation import confirming_rollout
 from motif.analysis.match.decision_errors import context_of, judge_cube, judge_plays, roll_luck
 from motif.analysis.match.decisions import CostUnit, MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
-from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import MatchRecord
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.runtime.errors import RecordError
 
+_PARTS = "overall", "chequer", "cube"
+"""Keys of a player's totals."""
 _AT_ONCE = 8
 """Number of rolls per batch."""
 
@@ -117,25 +119,30 @@ class Review:
         yield [act for chance in chances for act in self._cube(chance)]
 
     def records(self, part: Sequence[Reviewed]) -> list[dict[str, object]]:
-        """Return a part's JSON records, with rounded equities and errors.
-
-        ``exact`` is the error before rounding, for sums: a sum is rounded once, when it is shown.
-        """
-        unit = CostUnit.of_length(self.record.length)
-        records = []
-        for one in part:
-            if one.decision is None:
-                records.append(one.to_dict(self.record.players, unit))
-                continue
-            shown = replace(one, decision=one.decision.rounded()).to_dict(self.record.players, unit)
-            records.append({**shown, "exact": MILLIPOINTS * one.decision.error})
-        return records
+        """Return a part's JSON records, with rounded equities and errors."""
+        shown = (
+            one if one.decision is None else replace(one, decision=one.decision.rounded()) for one in part
+        )
+        return [one.to_dict(self.record.players, CostUnit.of_length(self.record.length)) for one in shown]
 
     def players(self) -> list[dict[str, object]]:
-        """Return both players' totals for JSON after all `parts`; see `PlayerAnalysis.to_dict`."""
+        """Return both players' totals for JSON after all `parts`; see `PlayerAnalysis.to_dict`.
+
+        ``total`` is the sum of the rounded errors, as listed; rates are those of a match analysis.
+        """
+        records, shown = (
+            self._totals(decisions)
+            for decisions in (self._decisions, [one.rounded() for one in self._decisions])
+        )
+        for record, rounded in zip(records, shown, strict=True):
+            for part in _PARTS:
+                record[part]["total"] = rounded[part]["total"]
+        return records
+
+    def _totals(self, decisions: Sequence[MatchDecision]) -> list[dict[str, Any]]:
         record, lucks = self.record, self._lucks
         unit, result = CostUnit.of_length(record.length), result_of(record)
-        both = both_players(record.players, unit, self.evaluator.name, self._decisions, lucks, result)
+        both = both_players(record.players, unit, self.evaluator.name, decisions, lucks, result)
         return [player.to_dict() for player in both]
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:

@@ -181,6 +181,7 @@ export class Analysis {
   }
 
   passes(one) {
+    if (this.whom.value !== "" && Number(this.whom.value) !== one.decider) return false;
     if (this.filter.value === "errors") return one.counts && one.error >= LEAST;
     return FILTERS[this.filter.value]?.includes(one.mark) ?? true;
   }
@@ -198,11 +199,10 @@ export class Analysis {
   }
 
   fill() {
-    const own = this.decisions.map((one, number) => ({ one, number })).filter(({ one }) => Number(this.whom.value || one.decider) === one.decider);
-    const shown = own.filter(({ one }) => this.passes(one));
-    const lost = (some) => figure(some.reduce((sum, { one }) => sum + (one.counts ? one.exact ?? one.error : 0), 0) / MILLI, 3);
+    const shown = this.decisions.map((one, number) => ({ one, number })).filter(({ one }) => this.passes(one));
     if (this.filter.value === "errors") shown.sort((a, b) => b.one.error - a.one.error);
-    show(this.sum, this.filter.value !== "all" && shown.length > 1 ? t("errors in all", { count: shown.length, cost: lost(shown), all: lost(own) }) : "");
+    const cost = figure(shown.reduce((sum, { one }) => sum + (one.counts ? one.error : 0), 0) / MILLI, 3);
+    show(this.sum, this.filter.value !== "all" && shown.length ? t("errors in all", { count: shown.length, cost }) : "");
     show(this.list, shown.length ? shown.map(({ one, number }) => this.row(one, number)) : h("tr", h("td", { colspan: 4 }, t("nothing to show"))));
     if (this.players) {
       const numbers = this.numbers();

@@ -35,7 +35,7 @@ export class ResultCard {
       const { analysis, players, errors } = await this.known.get(key);
       if (!place.isConnected) return;
       const own = players[state.seat];
-      const lost = figure(own.overall.total, 3);
+      const lost = figure(own.chequer.total + own.cube.total, 3);
       show(place,
         h("p", t("card errors", { count: errors, lost }), own.pr === null ? "" : ` PR ${figure(own.pr, 1)}.`),
         h("p", t("card luck", { luck: signed(own.luck.total, 2) })),

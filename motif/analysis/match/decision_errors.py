@@ -298,7 +298,7 @@ def judge_cube(
     label = f"{evaluator.name} judges the cube"
     decisions = in_batches(work, chances, label, *_pace(evaluator, jobs))
     acts = [
-        _act(chance, decision, player, done, evaluator)
+        CubeAct(chance, decision, player, done, decision.cost(done), cube_source(decision, evaluator))
         for chance, decision in zip(chances, decisions, strict=True)
         for player, done in _done(chance)
     ]
@@ -410,12 +410,6 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
         is_beaver = chance.answer == BEAVER and chance.state.beavers
         done.append((1 - chance.player, PASS if chance.answer == "drop" else BEAVER if is_beaver else TAKE))
     return done
-
-
-def _act(chance: CubeChance, decision: CubeDecision, player: int, done: str, evaluator: Evaluator) -> CubeAct:
-    """Return the action with its error by `evaluator`."""
-    source = cube_source(decision, evaluator)
-    return CubeAct(chance, decision, player, done, decision.cost(done), source)
 
 
 def _confirmed_act(act: CubeAct, rolled: RolledCube) -> CubeAct:

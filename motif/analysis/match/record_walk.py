@@ -110,61 +110,55 @@ def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
     """
     rule = jacoby_rule(record) if jacoby is None else jacoby
     crawford = crawford_game(record)
-    rolls: list[PlayedRoll] = []
-    chances: list[CubeChance] = []
-    for number, game in enumerate(record.games, 1):
-        _GameWalk(record.length, number, game, number - 1 == crawford, rule).follow(rolls, chances)
-    return Walk(tuple(rolls), tuple(chances))
+    walks = [
+        _walk_game(record.length, number, game, crawford=number - 1 == crawford, jacoby=rule)
+        for number, game in enumerate(record.games, 1)
+    ]
+    return Walk(
+        tuple(roll for one in walks for roll in one.rolls),
+        tuple(chance for one in walks for chance in one.chances),
+    )
 
 
-class _GameWalk:
-    """Walks through one game."""
+def _walk_game(length: int, number: int, game: GameRecord, *, crawford: bool, jacoby: bool) -> Walk:
+    progress = GameProgress()
 
-    def __init__(self, length: int, number: int, game: GameRecord, crawford: bool, jacoby: bool) -> None:
-        self._length, self._number, self._game = length, number, game
-        self._crawford, self._jacoby = crawford, jacoby
-        self._progress = GameProgress()
-
-    def follow(self, rolls: list[PlayedRoll], chances: list[CubeChance]) -> None:
-        """Append the game's rolls and chances to double."""
-        progress, actions = self._progress, self._game.actions
-        has_rolled, has_doubled = False, False
-        for place, (line, action) in enumerate(zip(move_numbers(actions), actions, strict=True)):
-            moment = (self._number, line, action.player, progress.position)
-            if isinstance(action, Turn):
-                opening = not has_rolled and action.roll[0] != action.roll[1]
-                if has_rolled and not has_doubled and is_double_useful(self._state(action.player)):
-                    chances.append(
-                        CubeChance(*moment, self._state(action.player), doubled=False, action=place)
-                    )
-                progress.apply(action)
-                # After `apply`, because rolling accepts a beaver.
-                state = replace(self._state(action.player), dice=action.roll)
-                rolls.append(PlayedRoll(*moment, state, action.roll, action.play, opening, action=place))
-                has_rolled, has_doubled = True, False
-                continue
-            if action.kind == "double":
-                if self._crawford:
-                    where = f"game {self._number}, move {line}"
-                    raise RecordError(f"{where}: a double is not allowed in the Crawford game")
-                chances.append(CubeChance(*moment, self._state(action.player), doubled=True, action=place))
-                has_doubled = True
-            elif action.kind in _ANSWERS:
-                chances[-1] = replace(chances[-1], answer=action.kind)
-            progress.apply(action)
-
-    def _state(self, player: int) -> MatchState:
-        progress, score = self._progress, self._game.score
+    def state(player: int) -> MatchState:
         try:
             return MatchState(
-                length=self._length,
-                own_score=score[player] if self._length else 0,
-                opponent_score=score[1 - player] if self._length else 0,
+                length=length,
+                own_score=game.score[player] if length else 0,
+                opponent_score=game.score[1 - player] if length else 0,
                 cube=progress.cube,
                 cube_owner=owner_seen_by(progress.cube_owner, player),
-                crawford=self._crawford,
-                jacoby=self._jacoby,
+                crawford=crawford,
+                jacoby=jacoby,
                 player=1 if player else 0,
             )
         except PositionError as error:
-            raise RecordError(f"game {self._number}: {error}") from None
+            raise RecordError(f"game {number}: {error}") from None
+
+    rolls: list[PlayedRoll] = []
+    chances: list[CubeChance] = []
+    has_doubled = False
+    for place, (line, action) in enumerate(zip(move_numbers(game.actions), game.actions, strict=True)):
+        moment = (number, line, action.player, progress.position)
+        if isinstance(action, Turn):
+            opening = not rolls and action.roll[0] != action.roll[1]
+            if rolls and not has_doubled and is_double_useful(state(action.player)):
+                chances.append(CubeChance(*moment, state(action.player), doubled=False, action=place))
+            progress.apply(action)
+            # After `apply`, because rolling accepts a beaver.
+            rolled = replace(state(action.player), dice=action.roll)
+            rolls.append(PlayedRoll(*moment, rolled, action.roll, action.play, opening, action=place))
+            has_doubled = False
+            continue
+        if action.kind == "double":
+            if crawford:
+                raise RecordError(f"game {number}, move {line}: a double is not allowed in the Crawford game")
+            chances.append(CubeChance(*moment, state(action.player), doubled=True, action=place))
+            has_doubled = True
+        elif action.kind in _ANSWERS:
+            chances[-1] = replace(chances[-1], answer=action.kind)
+        progress.apply(action)
+    return Walk(tuple(rolls), tuple(chances))

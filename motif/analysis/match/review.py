@@ -14,8 +14,6 @@ from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.runtime.errors import RecordError
 
-_PARTS = "overall", "chequer", "cube"
-"""Keys of a player's totals."""
 _AT_ONCE = 8
 """Number of rolls per batch."""
 
@@ -34,7 +32,6 @@ class ReviewedRoll:
         """Return the JSON record."""
         roll = self.luck.roll
         known = {} if self.decision is None else _record(self.decision, names, unit)
-        state = replace(roll.state, dice=roll.roll)
         return {
             "done": None,
             "best": None,
@@ -42,7 +39,7 @@ class ReviewedRoll:
             "mark": "",
             "counts": False,
             **known,
-            **_shown(replace(roll, state=state)),
+            **_shown(roll),
             "is_play": True,
             "decider": roll.player,
             "dice": list(roll.roll),
@@ -135,7 +132,7 @@ class Review:
             for decisions in (self._decisions, [one.rounded() for one in self._decisions])
         )
         for record, rounded in zip(records, shown, strict=True):
-            for part in _PARTS:
+            for part in ("overall", "chequer", "cube"):
                 record[part]["total"] = rounded[part]["total"]
         return records
 

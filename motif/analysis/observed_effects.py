@@ -116,12 +116,12 @@ class Observed:
         few, many = np.quantile(self.pips, [1 / 3, 2 / 3])
         return self._part(self.pips >= many), self._part(self.pips <= few)
 
-    def gain(self, column: Floats, beside: Sequence[Floats] = ()) -> float:
+    def gain(self, column: Floats, beside: Sequence[Floats]) -> float:
         """Return the effect of a unit of `column` (n,) on the value, with the columns `beside` held constant.
 
-        The frame is chosen for the columns `beside`, or for `column` if there are none.
+        The frame is chosen for the columns `beside`.
         """
-        return self._gain(column, beside, self.frame(beside or [column]))
+        return self._gain(column, beside, self.frame(beside))
 
     def feature_gain(self, feature: int) -> float:
         """Return the effect of a unit of a feature on the value."""
@@ -162,7 +162,9 @@ class Observed:
     def curve(self, feature: int) -> tuple[CurveStep, ...]:
         """Return the mean value by steps of a feature, with the frame held constant."""
         column = self.features[:, feature]
-        groups = _groups(column)
+        few = len(np.unique(column)) <= _GROUPS
+        full = max(0 if few else len(column) / _GROUPS, min(_SMALLEST, len(column) / 2))
+        groups = value_groups(column, full, min(_SMALLEST, full))
         member = np.equal.outer(groups, np.arange(groups.max() + 1)).astype(np.float64)
         left = self._left(member, self.feature_frame(feature))
         # The residuals of all groups add up to 0, so the others are measured from one of them.
@@ -170,14 +172,8 @@ class Observed:
         shares = member.mean(axis=0)
         worth = np.concatenate([[0.0], above])
         worth += self.values.mean() - shares @ worth
-        return tuple(
-            map(
-                CurveStep,
-                (member.T @ column / len(column) / shares).tolist(),
-                worth.tolist(),
-                shares.tolist(),
-            )
-        )
+        means = member.T @ column / len(column) / shares
+        return tuple(map(CurveStep, means.tolist(), worth.tolist(), shares.tolist()))
 
     @cached_property
     def _facts(self) -> dict[str, Floats]:
@@ -260,15 +256,22 @@ def _least_squares(design: Floats, targets: Floats) -> Floats:
     return np.asarray(np.linalg.lstsq(design, targets, rcond=1e-9)[0])
 
 
-def _groups(column: Floats) -> npt.NDArray[np.int64]:
-    """Return the group of each position: one per value if they are few, otherwise equal shares."""
-    known, which, counts = np.unique(column, return_inverse=True, return_counts=True)
-    full = max(len(column) / _GROUPS if len(known) > _GROUPS else 0, min(_SMALLEST, len(column) / 2))
-    groups, held = np.zeros(len(known), np.int64), 0
-    for k, count in enumerate(counts):
-        begins = k > 0 and held >= full
-        groups[k] = groups[k - 1] + begins if k else 0
-        held = count if begins or k == 0 else held + count
-    if held < min(_SMALLEST, full) and groups[-1] > 0:
+def value_groups(
+    column: Floats, full: float, least: float, *, frequent_apart: bool = False
+) -> npt.NDArray[np.int64]:
+    """Return the group of each position: successive values of `column` (n,), until a group is `full`.
+
+    A last group of fewer than `least` positions joins the one before.  With `frequent_apart`, a value of
+    `full` or more positions begins a new group.
+    """
+    _, which, counts = np.unique(column, return_inverse=True, return_counts=True)
+    groups, held = np.zeros(len(counts), np.int64), 0
+    for k, count in enumerate(counts.tolist()):
+        begins = k > 0 and (held >= full or (frequent_apart and count >= full))
+        if begins:
+            groups[k:] += 1
+            held = 0
+        held += count
+    if held < least and groups[-1] > 0:
         groups[groups == groups[-1]] -= 1
     return np.asarray(groups[which])

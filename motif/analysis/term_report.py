@@ -341,8 +341,8 @@ def effect_summaries(positions: Observed, count: int, language: str = LANGUAGE) 
     return tuple(_effect_summary(positions, k, gains[k], phrases(language)) for k in order[:count])
 
 
-def with_words(weights: WeightFile, count: int = WORDS) -> WeightFile:
-    """Return `weights` with sentences on the `count` most important parameters of each class, for its file.
+def with_words(weights: WeightFile) -> WeightFile:
+    """Return `weights` with sentences on the `WORDS` most important parameters of each class, for its file.
 
     Effects are measured on positions shipped with motif, so the sentences depend only on the weights.
     """
@@ -351,7 +351,7 @@ def with_words(weights: WeightFile, count: int = WORDS) -> WeightFile:
         head = chosen_head(weights, class_name, None)
         own = _own_of_head(typical_boards(class_name), weights, class_name, head)
         positions = observed(weights, own, head)
-        words[class_name] = tuple(effect.gist for effect in effect_summaries(positions, count))
+        words[class_name] = tuple(effect.gist for effect in effect_summaries(positions, WORDS))
     return replace(weights, words=words)
 
 
@@ -422,25 +422,18 @@ def term_summaries(
     The sentences describe the value over `positions`, the numbers describe the weights.
     """
     terms, _ = weight_vector(weights.classes[head.class_name][head.head])
-    statistics = head.statistics
-    moves = statistics.moves
-    order = 1 + np.argsort(-moves[1:], kind="stable")
-    z, effect_z = statistics.z, statistics.effect_z
+    of = head.statistics
+    order = 1 + np.argsort(-of.moves[1:], kind="stable")
+    # In the order of the fields.
+    columns = [of.moves, of.weights, of.errors, of.z, of.spreads, of.effects, of.effect_errors, of.effect_z]
     return tuple(
         TermSummary(
-            name=head.names[k],
-            sentence=_sentence_of_term(terms, positions, int(k), phrases(language)),
-            full=tuple(full_value(weights.parameters.parameters[one]) for one in _features(terms, int(k))),
-            moves=float(moves[k]),
-            weight=float(statistics.weights[k]),
-            se=float(statistics.errors[k]),
-            z=float(z[k]),
-            spread=float(statistics.spreads[k]),
-            effect=float(statistics.effects[k]),
-            effect_se=float(statistics.effect_errors[k]),
-            effect_z=float(effect_z[k]),
+            head.names[k],
+            _sentence_of_term(terms, positions, k, phrases(language)),
+            tuple(full_value(weights.parameters.parameters[one]) for one in _features(terms, k)),
+            *(float(column[k]) for column in columns),
         )
-        for k in order[:count]
+        for k in order[:count].tolist()
     )
 
 

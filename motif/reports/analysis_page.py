@@ -28,6 +28,7 @@ from motif.analysis.evaluator_analysis import (
     weights_to_analyse,
 )
 from motif.analysis.observed_effects import Observed, observed_in
+from motif.analysis.phrases import capitalized
 from motif.analysis.position_clusters import (
     PositionCluster,
     PositionClusters,
@@ -50,7 +51,7 @@ from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
 from motif.players import Player, static_player
 from motif.reports import analysis_plots as plots
-from motif.reports.document import Picture, html_page
+from motif.reports.document import Picture, rendered
 from motif.reports.position_plots import draw_clusters, draw_normality, draw_ranges
 from motif.reports.term_pages import effect_rows, effects_reading
 from motif.runtime.errors import SettingError
@@ -216,7 +217,7 @@ def _plots(analysis: EvaluatorAnalysis, found: _Findings) -> list[tuple[str, str
         ("09_components.png", "Principal components", plots.draw_components, components_caption(analysis)),
         (
             _RANGES,
-            f"{scale.value[0].upper()}{scale.value[1:]} by range of {scale.raw}",
+            f"{capitalized(scale.value)} by range of {scale.raw}",
             partial(draw_ranges, ranges=found.ranges),
             ranges_caption(analysis, found.ranges),
         ),
@@ -277,7 +278,7 @@ def _page(
         ]
         for k in analysis.by_importance
     }
-    return html_page(
+    return rendered(
         "analysis_page.html",
         f"{analysis.name}: analysis",
         analysis=analysis,
@@ -337,7 +338,7 @@ def tests_page(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], shown: P
     properties = counts[HOLDS] + counts[FAILS]
     hypotheses = [test for test in tests if test.p is not None]
     rows = [{**test.to_dict(), "p_text": "" if test.p is None else _p_text(test.p)} for test in tests]
-    return html_page(
+    return rendered(
         "tests_page.html",
         f"{analysis.name}: tests of its scores",
         name=analysis.name,

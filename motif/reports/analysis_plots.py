@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from motif.analysis.evaluator_analysis import HIGH_VIF, MAX_IMPORTANT, EvaluatorAnalysis, Floats
-from motif.analysis.observed_effects import Observed
+from motif.analysis.observed_effects import Observed, value_groups
 from motif.analysis.term_report import EffectSummary
 from motif.evaluators.weight_file import HEAD_NAMES
 from motif.parameters.position_class import CLASS_NAMES
@@ -195,19 +195,10 @@ def broken_name(name: str, most: int = _LONG_NAME) -> str:
 
 def running_mean(features: Floats, values: Floats) -> tuple[Floats, Floats]:
     """Return the means of both in groups along the feature; a frequent value forms its own group."""
-    known, which, counts = np.unique(features, return_inverse=True, return_counts=True)
     full = len(features) / _GROUPS
-    groups, held = np.zeros(len(known), np.int64), 0.0
-    for k, count in enumerate(counts):
-        starts = k > 0 and (held >= full or count >= full)
-        groups[k] = groups[k - 1] + starts if k else 0
-        held = count if starts else held + count
-    # Merge a small last group.
-    if held < _SMALL_GROUP * full and groups[-1] > 0:
-        groups[groups == groups[-1]] -= 1
-    of_position = groups[which]
-    sizes = np.bincount(of_position)
-    return np.bincount(of_position, features) / sizes, np.bincount(of_position, values) / sizes
+    groups = value_groups(features, full, _SMALL_GROUP * full, frequent_apart=True)
+    sizes = np.bincount(groups)
+    return np.bincount(groups, features) / sizes, np.bincount(groups, values) / sizes
 
 
 _SCORE_BINS = 40

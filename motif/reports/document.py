@@ -78,14 +78,9 @@ def with_error(value: float, se: float, digits: int, sign: str = "") -> str:
     return text if math.isnan(se) else f"{text} ±\N{NO-BREAK SPACE}{se:.{digits}f}"
 
 
-def html_page(template: str, title: str, **facts: object) -> str:
-    """Return a page with the `title` from a `template` in templates/ and `facts`."""
-    return rendered(template, title=title, **facts)
-
-
-def rendered(template: str, **facts: object) -> str:
-    """Return the text of a `template` in templates/ with `facts`."""
-    return _environment().get_template(template).render(facts)
+def rendered(template: str, title: str, **facts: object) -> str:
+    """Return a page or drawing with the `title` from a `template` in templates/ and `facts`."""
+    return _environment().get_template(template).render(title=title, **facts)
 
 
 def _base64(data: bytes) -> str:

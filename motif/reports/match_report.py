@@ -20,7 +20,7 @@ from motif.board.marks import BLUNDER, MARKS
 from motif.board.match_file import WRITTEN_SUFFIXES, write_match
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
-from motif.reports.document import ShownAction, ShownDecision, html_page
+from motif.reports.document import ShownAction, ShownDecision, rendered
 from motif.runtime.errors import SettingError
 from motif.runtime.files import csv_text, replacing, write_text
 from motif.runtime.layout import counted
@@ -308,7 +308,7 @@ def _board(play: Play) -> list[str]:
 def match_page(analysis: MatchAnalysis) -> str:
     """Return the self-contained HTML page of `analysis`."""
     unit = analysis.unit
-    return html_page(
+    return rendered(
         "match_page.html",
         analysis.title,
         names=analysis.names,

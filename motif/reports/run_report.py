@@ -43,7 +43,7 @@ from motif.players import static_player
 from motif.reports.analysis_plots import effects_picture
 from motif.reports.calibration_plots import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
-from motif.reports.document import Groups, Picture, html_page, with_error
+from motif.reports.document import Groups, Picture, rendered, with_error
 from motif.reports.next_version import advice, next_commands
 from motif.reports.run_files import (
     FIGURES,
@@ -322,7 +322,7 @@ def _page(
         "files": "Files of the run",
         "configuration": "Configuration",
     }
-    return html_page(
+    return rendered(
         "run_page.html",
         f"{run.config.name}: bootstrap report",
         run=run,

@@ -8,9 +8,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from motif.analysis.phrases import LANGUAGE, Phrases, phrases
+from motif.analysis.phrases import LANGUAGE, Phrases, phrases, sentence
 from motif.board.match_state import MatchState
-from motif.reports.document import Picture, html_page, rendered
+from motif.reports.document import Picture, rendered
 
 if TYPE_CHECKING:
     # Slow imports.
@@ -31,7 +31,7 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
     words = explanation.words
     names, parts = explanation.names, explanation.static.parts
     largest_first, about = sorted(parts.terms, key=lambda term: -abs(term[1])), parts.term_words
-    return html_page(
+    return rendered(
         "explain_page.html",
         words.say("page", "title", roll="{}{}".format(*explanation.roll), better=names[0], worse=names[1]),
         why=explanation,
@@ -73,7 +73,7 @@ def terms_page(
     language: str = LANGUAGE,
 ) -> str:
     """Return the page of the `effects`, `terms` and hidden `units` of a head, with texts."""
-    return html_page(
+    return rendered(
         "terms_page.html",
         title,
         opening=opening,
@@ -108,7 +108,7 @@ def effects_and_terms(
         "units": [
             {
                 "number": words.amount(unit.moves),
-                "sentence": f"{unit.words[0].upper()}{unit.words[1:]}.",
+                "sentence": sentence(unit.words),
                 "facts": f"{unit.name}; {_in_numbers(unit, words)}",
             }
             for unit in units
@@ -189,7 +189,7 @@ def _with_z(key: str, value: float, error: float, z: float, words: Phrases) -> s
 def roll_grid(grid: Sequence[Sequence[float]], title: str, description: str) -> str:
     """Return an SVG of `grid` (6, 6): the advantage of the first play by the opponent's dice."""
     squares = [[_square(value) for value in values] for values in grid]
-    return rendered("roll_grid.svg", squares=squares, title=title, description=description)
+    return rendered("roll_grid.svg", title, squares=squares, description=description)
 
 
 def _square(value: float) -> dict[str, object]:

@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 from motif.benchmarks.choices import ErrorRate, ErrorRates, JudgedPlay, WorstDecision
 from motif.benchmarks.losses import LossDistribution
 from motif.board.notation import NO_MOVE
-from motif.reports.document import Picture, ShownAction, ShownDecision, drawn_picture, html_page, with_error
+from motif.reports.document import Picture, ShownAction, ShownDecision, drawn_picture, rendered, with_error
 from motif.reports.style import BLUE, INK, SMALL, VERMILION, picture
 from motif.runtime.files import write_text
+from motif.runtime.layout import counted
 
 _ROOM = 1.3
 """Length of the axis relative to the longest bar."""
@@ -46,14 +47,14 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
     """Write the page of the worst decisions of `player` to `path`; raises `FileError`."""
     rate = rates.overall
     rows = {**rates.files, **{f"{name} positions": of for name, of in rates.classes.items()}}
-    page = html_page(
+    page = rendered(
         "worst_page.html",
         f"{player}: benchmark",
         player=player,
         rate=_unbroken(rate),
-        decided=_plural(rate.decisions, "decision", "decisions"),
+        decided=counted(rate.decisions, "decision"),
         best_found=f"{rates.distribution.best_found:.1%}",
-        unlisted=_plural(rate.unlisted, "play is", "plays are") if rate.unlisted else "",
+        unlisted=counted(rate.unlisted, "play is", "plays are") if rate.unlisted else "",
         rates={
             name: [_unbroken(of), f"{of.decisions:,}", f"{of.unlisted:,}"]
             for name, of in {**rows, "all decisions": rate}.items()
@@ -107,7 +108,3 @@ def _name(play: JudgedPlay) -> str:
 
 def _unbroken(rate: ErrorRate) -> str:
     return with_error(rate.er, rate.se, 2).replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _plural(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

@@ -13,7 +13,6 @@ from motif.analysis.judge import JUDGE, evaluator_of
 from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, jacoby_rule
 from motif.evaluators.named import Kind, known_players, own_name, without_plies
 from motif.players import load
-from motif.players.player import Player
 from motif.players.resignations import LOSSES
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
@@ -101,9 +100,7 @@ def check_opponent(name: str) -> None:
         )
 
 
-@lru_cache(maxsize=16)
-def _player(name: str) -> Player:
-    return load(name)
+_player = lru_cache(maxsize=16)(load)
 
 
 @cache

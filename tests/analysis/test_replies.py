@@ -64,6 +64,6 @@ def test_without_lookahead_there_are_no_replies():
     told = explain_play(NEWEST, START, (3, 1))
     evidence = told.evidence
     assert (evidence.ahead, evidence.replies) == (None, None)
-    assert evidence.ahead_in_words(told.names, told.words, told.static.equity_difference) == ()
+    assert evidence.ahead_in_words() == ()
     assert "overruled" not in told.to_dict()
     assert "replies" not in told.to_dict()

@@ -12,6 +12,7 @@ from motif.analysis.explain.reasons import (
     SCORE_STEP,
     Reason,
     counted_as_well,
+    play_names,
     row,
 )
 from motif.analysis.explain.replies import BestReplies, Replies, replies
@@ -30,10 +31,15 @@ LITTLE, _MUCH = 0.15, 0.65
 class Evidence:
     """The evidence on two plays beyond the static value of the board."""
 
+    names: tuple[str, str]
+    """Both plays in notation."""
+    words: Phrases = field(repr=False)
     player: str
     pair: ComparedPair
     """Both plays with their best estimates."""
     cube_model: CubeModel = field(repr=False)
+    static_difference: float
+    """Static, cubeless equity of the first play minus that of the second."""
     cubeful: tuple[float, float] | None
     """Static normalised equities at the score with the cube; None in cubeless money play."""
     looks_ahead: bool
@@ -45,7 +51,6 @@ class Evidence:
     gammons: tuple[float, float]
     """Gammons won and lost after the first play, less those after the second, by the static evaluation."""
     is_match: bool
-    """Whether a match is played."""
 
     @property
     def ahead(self) -> tuple[float, float] | None:
@@ -67,21 +72,20 @@ class Evidence:
         """Equity of the first play minus that of the second, by the best estimate."""
         return _difference(self.judged)
 
-    def overrules(self, static_difference: float) -> bool:
-        """Return whether lookahead prefers the play that is worse by the terms."""
-        return self.ahead is not None and static_difference < 0 < _difference(self.ahead)
+    @property
+    def overrules(self) -> bool:
+        """Whether lookahead prefers the play that is worse by the terms."""
+        return self.ahead is not None and self.static_difference < 0 < _difference(self.ahead)
 
-    def rows(
-        self, known: float, board: Sequence[Reason], names: tuple[str, str], words: Phrases
-    ) -> tuple[Reason, ...]:
-        """Return a reason for each step from the static difference `known` to the best estimate.
+    def rows(self, board: Sequence[Reason]) -> tuple[Reason, ...]:
+        """Return a reason for each step from the static difference to the best estimate.
 
         Facts covered by a larger reason of the `board` are not repeated.
         """
-        rows = []
+        rows, known = [], self.static_difference
 
         def said(key: str, change: float) -> str:
-            return words.say("beyond", key, play=names[change < 0])
+            return self.words.say("beyond", key, play=self.names[change < 0])
 
         if self.cubeful is not None:
             change = _difference(self.cubeful) - known
@@ -96,9 +100,10 @@ class Evidence:
                 phrase = "exact" if is_exact else "ending"
                 rows.append(row(LOOKAHEAD_STEP, change, said(phrase, change), phrase))
             else:
-                reply = self.replies.main_reason(change, names, words)
-                is_known = counted_as_well(reply, board)
-                rows.append(self.replies.of_rolls(change, names, words) if is_known else reply)
+                reply = self.replies.main_reason(change, self.names, self.words)
+                if counted_as_well(reply, board):
+                    reply = self.replies.of_rolls(change, self.names, self.words)
+                rows.append(reply)
             known = reached
         if self.rolled is not None:
             change = self.difference - known
@@ -121,39 +126,36 @@ class Evidence:
             return ("score_gammon_go", "score_gammon_save")[which]
         return "score" if self.is_match else "cube"
 
-    def ahead_in_words(
-        self, names: tuple[str, str], words: Phrases, static_difference: float
-    ) -> tuple[str, ...]:
+    def ahead_in_words(self) -> tuple[str, ...]:
         """Return sentences on lookahead and rollout; empty without lookahead."""
         if self.ahead is None or self.replies is None:
             return ()
-        view = self._compared("ending" if self.played_out else "ahead", self.ahead, names, words)
-        if self.overrules(static_difference):
-            view += "  " + words.say("detail", "overruled", worse=names[1])
-        rolled = () if self.rolled is None else (self._compared("rollout", self.rolled, names, words),)
-        return view, *rolled, *self.replies.sentences(names, words)
+        view = self._compared("ending" if self.played_out else "ahead", self.ahead)
+        if self.overrules:
+            view += "  " + self.words.say("detail", "overruled", worse=self.names[1])
+        rolled = () if self.rolled is None else (self._compared("rollout", self.rolled),)
+        return view, *rolled, *self.replies.sentences(self.names, self.words)
 
-    def in_words(self, names: tuple[str, str], words: Phrases, static_difference: float) -> tuple[str, ...]:
+    def in_words(self) -> tuple[str, ...]:
         """Return sentences on score and cube, lookahead and rollout."""
-        cubeful = () if self.cubeful is None else (self._compared("with_score", self.cubeful, names, words),)
-        return *cubeful, *self.ahead_in_words(names, words, static_difference)
+        cubeful = () if self.cubeful is None else (self._compared("with_score", self.cubeful),)
+        return *cubeful, *self.ahead_in_words()
 
-    def _compared(self, key: str, two: tuple[float, float], names: tuple[str, str], words: Phrases) -> str:
-        first, second = (words.signed(value) for value in two)
-        difference = words.signed(_difference(two)).removeprefix("+")
+    def _compared(self, key: str, two: tuple[float, float]) -> str:
+        first, second = (self.words.signed(value) for value in two)
+        difference = self.words.signed(_difference(two)).removeprefix("+")
         facts = {"first": first, "second": second, "difference": difference, "player": self.player}
-        return words.say("detail", key, better=names[0], worse=names[1], **facts)
+        return self.words.say("detail", key, better=self.names[0], worse=self.names[1], **facts)
 
-    def to_dict(self, names: tuple[str, str], words: Phrases, static_difference: float) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """Return the JSON record."""
         facts: dict[str, object] = {} if self.cubeful is None else {"staked": list(self.cubeful)}
         if self.ahead is None or self.replies is None:
             return facts
-        sentences = list(self.ahead_in_words(names, words, static_difference))
         return facts | {
             "ahead": list(self.ahead),
-            "overruled": self.overrules(static_difference),
-            "replies": {**self.replies.to_dict(), "sentences": sentences},
+            "overruled": self.overrules,
+            "replies": {**self.replies.to_dict(), "sentences": list(self.ahead_in_words())},
         }
 
 
@@ -163,6 +165,8 @@ def gather_evidence(
     context: CubeContext,
     replied: BestReplies,
     risks: tuple[int, int],
+    static_difference: float,
+    words: Phrases,
 ) -> Evidence:
     """Return the evidence of `evaluator` on a `pair` of plays; see `Replies` for `risks`."""
     plays = pair.better.play, pair.worse.play
@@ -177,9 +181,12 @@ def gather_evidence(
     ahead = evaluator if isinstance(evaluator, LookaheadEvaluator) else None
     is_over = any(outcome(play.position) for play in plays)
     return Evidence(
+        names=play_names(plays, words),
+        words=words,
         player=evaluator.name,
         pair=pair,
         cube_model=cube_model,
+        static_difference=static_difference,
         cubeful=cubeful,
         looks_ahead=ahead is not None,
         replies=None if ahead is None or is_over else replies(ahead, replied, cube_model, risks),

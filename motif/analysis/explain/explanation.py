@@ -82,7 +82,6 @@ class WeighedTerms:
     """Sentences on the largest groups and the rest; amounts in the unit of `scale`."""
     scale: AmountScale = field(repr=False)
     weights: WeightFile = field(repr=False, compare=False)
-    """The weights the terms belong to."""
 
     @property
     def term_words(self) -> dict[str, str]:
@@ -165,7 +164,6 @@ class Explanation(Tabular):
     """The play named as the better one, even if it is not."""
     worse: Play
     static: StaticComparison = field(repr=False)
-    """Static comparison by terms."""
     evidence: Evidence = field(repr=False)
     """Values by score and cube, lookahead and a rollout."""
     reasons: tuple[Reason, ...]
@@ -209,7 +207,7 @@ class Explanation(Tabular):
     @property
     def names(self) -> tuple[str, str]:
         """The two plays in notation."""
-        return _named((self.better, self.worse), self.words)
+        return self.evidence.names
 
     @property
     def unit(self) -> str:
@@ -231,7 +229,7 @@ class Explanation(Tabular):
     @property
     def detailed_lines(self) -> tuple[str, ...]:
         """Details: formula, score, lookahead, and groups with measurements."""
-        beyond = self.evidence.in_words(self.names, self.words, self.static.equity_difference)
+        beyond = self.evidence.in_words()
         return self.static.in_words(self.words), *beyond, *self.static.parts.sentences
 
     def records(self) -> list[dict[str, object]]:
@@ -274,7 +272,7 @@ class Explanation(Tabular):
             "certainty": self.certainty,
             "grid": self.grid,
             "values": static.in_words(self.words),
-            **evidence.to_dict(self.names, self.words, static.equity_difference),
+            **evidence.to_dict(),
             **static.parts.to_dict(self.sentences),
         }
 
@@ -321,18 +319,19 @@ def explain_play(
     cube_model = context.cube_model
     choice = choice or _chosen(evaluator, position, roll, better, worse, context)
     plays = better, worse = choice.better.play, choice.worse.play
-    names = _named(plays, words)
     after = better.position.switch_sides().board, worse.position.switch_sides().board
     situation = Situation(position.board, after, gammons_cost=_gammons_cost(static, plays, cube_model))
     risks = risky_rolls(after) if situation.is_bringing_in else (THROWS, THROWS)
     replied = best_replies(static, plays, cube_model)
-    evidence = gather_evidence(evaluator, choice, context, replied, risks)
     comparison = _compared(static, plays, words)
+    static_difference = comparison.equity_difference
+    evidence = gather_evidence(evaluator, choice, context, replied, risks, static_difference, words)
+    names = evidence.names
     hits = replied.hits @ ROLL_COUNTS
     parts = parts_between(static, better, worse, int(hits[1] - hits[0]), situation)
     exposures = Exposure.of(after[0]), Exposure.of(after[1])
     board = reasons_of(parts, situation, exposures, risks, plays, words)
-    beyond = evidence.rows(comparison.equity_difference, board, names, words)
+    beyond = evidence.rows(board)
     difference = evidence.difference
     in_chances = comparison.parts.scale.win_only and evidence.cubeful is None
     return Explanation(
@@ -386,11 +385,6 @@ def _weighed(
     return WeighedTerms(
         pieces.terms, amounts, tuple(group_lines(groups, scale, words, facts)), scale, weights
     )
-
-
-def _named(plays: tuple[Play, Play], words: Phrases) -> tuple[str, str]:
-    better, worse = (play.notation or words.say("no_move") for play in plays)
-    return better, worse
 
 
 def _gammons_cost(static: StaticEvaluator, plays: tuple[Play, Play], cube_model: CubeModel) -> bool:

@@ -81,6 +81,12 @@ def row(concept: str, contribution: float, sentence: str, phrase: str = "", **fa
     return Reason(concept, side, abs(contribution), sentence, phrase or concept, facts)
 
 
+def play_names(plays: tuple[Play, Play], words: Phrases) -> tuple[str, str]:
+    """Return both plays in notation."""
+    first, second = (play.notation or words.say("no_move") for play in plays)
+    return first, second
+
+
 def reasons_of(
     parts: Iterable[Contribution],
     situation: Situation,
@@ -93,7 +99,7 @@ def reasons_of(
 
     `exposures` and `risks`, the number of next rolls that leave a shot, correspond to the `plays`.
     """
-    names = [play.notation or words.say("no_move") for play in plays]
+    names = play_names(plays, words)
     ways = [whole_moves(play.moves) for play in plays]
     after = situation.after
     seen = np.ascontiguousarray(-np.array(after)[:, ::-1])

@@ -52,7 +52,6 @@ from motif.evaluators import StaticEvaluator
 from motif.players import Player, static_player
 from motif.reports import analysis_plots as plots
 from motif.reports.document import Picture, rendered
-from motif.reports.position_plots import draw_clusters, draw_normality, draw_ranges
 from motif.reports.term_pages import effect_rows, effects_reading
 from motif.runtime.errors import SettingError
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
@@ -218,16 +217,16 @@ def _plots(analysis: EvaluatorAnalysis, found: _Findings) -> list[tuple[str, str
         (
             _RANGES,
             f"{capitalized(scale.value)} by range of {scale.raw}",
-            partial(draw_ranges, ranges=found.ranges),
+            partial(plots.draw_ranges, ranges=found.ranges),
             ranges_caption(analysis, found.ranges),
         ),
         (
             _CLUSTERS,
             "Clusters of positions",
-            partial(draw_clusters, clusters=found.clusters),
+            partial(plots.draw_clusters, clusters=found.clusters),
             clusters_caption(found.clusters),
         ),
-        (_NORMALITY, f"Distribution of {scale.raw}", draw_normality, normality_caption(analysis)),
+        (_NORMALITY, f"Distribution of {scale.raw}", plots.draw_normality, normality_caption(analysis)),
         (
             _EFFECTS,
             plots.EFFECTS_HEADING,

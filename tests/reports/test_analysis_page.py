@@ -26,11 +26,14 @@ from motif.reports import analysis_plots
 from motif.reports.analysis_page import analyse, correlations_caption, features_caption
 from motif.reports.analysis_plots import (
     bins_of,
+    draw_clusters,
     draw_components,
     draw_correlations,
     draw_histograms,
     draw_importance,
     draw_inflation,
+    draw_normality,
+    draw_ranges,
     draw_relations,
     draw_scores,
     draw_sensitivity,
@@ -38,7 +41,6 @@ from motif.reports.analysis_plots import (
     feature_pages,
     running_mean,
 )
-from motif.reports.position_plots import draw_clusters, draw_normality, draw_ranges
 from motif.runtime.errors import FileError, PlayerError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 

@@ -330,7 +330,6 @@ class JudgedCube:
     position: Position
     state: MatchState
     decision: CubeDecision
-    """The decision by lookahead."""
     done: str
     """The action, as `CubeDecision.cost` names it."""
 

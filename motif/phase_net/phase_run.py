@@ -345,8 +345,6 @@ def train_phase_net(
 
 
 class _Training:
-    """The state of one run."""
-
     def __init__(
         self, settings: PhaseNetSettings, start: Layers | None, jobs: int | None, tell: Tell
     ) -> None:

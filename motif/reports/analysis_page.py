@@ -111,8 +111,7 @@ def analyse(
     check_seed(seed)
     check_count("positions", positions, FEWEST)
     if player is not None and dataset is not None:
-        message = "{player} and {dataset} cannot be combined"
-        raise SettingError(message, "player", "dataset")
+        raise SettingError("{player} and {dataset} cannot be combined", "player", "dataset")
     weights_to_analyse(evaluator, head, class_name)
     with new_folder(out) as folder:
         if dataset is not None:

@@ -15,7 +15,7 @@ always count; a beaver is judged as a take unless the state allows beavers, and 
 Apparent errors are confirmed by rollouts (`motif.analysis.confirmation`).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -330,12 +330,12 @@ def context_of(state: MatchState, cube: bool = True) -> CubeContext:
     return CubeContext(replace(state, dice=None), cube)
 
 
-def _by_context(contexts: Iterable[CubeContext]) -> Iterator[tuple[CubeContext, list[int]]]:
-    """Return the distinct `contexts`, each with its decisions."""
+def _by_context(contexts: Iterable[CubeContext]) -> dict[CubeContext, list[int]]:
+    """Return the decisions of each of the distinct `contexts`."""
     groups: dict[CubeContext, list[int]] = {}
     for decision, context in enumerate(contexts):
         groups.setdefault(context, []).append(decision)
-    return iter(groups.items())
+    return groups
 
 
 def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> list[JudgedRoll]:
@@ -365,7 +365,7 @@ def _estimates(
 ) -> PlayEstimates:
     """Return the mover's equity of each play of `rolls` (n), at full depth for the plays `asked` (m,)."""
     values, sources = np.empty(len(batch.boards)), np.empty(len(batch.boards), np.int64)
-    for context, decisions in _by_context(context_of(roll.state, cube) for roll in rolls):
+    for context, decisions in _by_context(context_of(roll.state, cube) for roll in rolls).items():
         part, rows = batch.take(np.array(decisions))
         values[rows], sources[rows] = estimate_plays(
             before[decisions], part, evaluator, context, asked=asked[rows]
@@ -393,7 +393,7 @@ def _best_of_each_roll(
 ) -> npt.NDArray[np.float64]:
     """Return the values (n, 21) of the best play of each roll on `boards` (n, 26), for `side`, on roll."""
     best = np.empty((len(boards), len(ROLLS)))
-    for context, decisions in _by_context(contexts):
+    for context, decisions in _by_context(contexts).items():
         before, rolls = np.repeat(boards[decisions], len(ROLLS), axis=0), np.tile(ROLLS, (len(decisions), 1))
         valued, values = evaluator.with_cube(context.cube_model, side), np.empty(len(before))
         for batch in play_batches(before, rolls, _PLAYS_AT_ONCE):

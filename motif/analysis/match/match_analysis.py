@@ -67,7 +67,6 @@ class WorstPlay:
 
     moment: PlayedRoll
     name: str
-    """Name of the player."""
     played: Play
     better: Play
     error: float
@@ -299,18 +298,13 @@ class MatchAnalysis(Tabular):
         return f"{games}{rule}, score {first} to {second}; analysed by {self.analyst}."
 
     def __str__(self) -> str:
-        worst = (play.line for play in self.plays)
-        return "\n".join(
-            [f"{self.title}: {self.opening}", text_table(("", *self.names), self._rows()), *worst]
-        )
+        table = text_table(("", *self.names), self._rows())
+        return "\n".join([f"{self.title}: {self.opening}", table, *(play.line for play in self.plays)])
 
     def _repr_html_(self) -> str:
         table = html_table(("", *self.names), self._rows())
-        return (
-            html_lines([f"{self.title}: {self.opening}"])
-            + table
-            + html_lines(play.line for play in self.plays)
-        )
+        worst = html_lines(play.line for play in self.plays)
+        return html_lines([f"{self.title}: {self.opening}"]) + table + worst
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON record: rates and losses in millipoints, totals and luck in normalised equity."""
@@ -493,5 +487,4 @@ def _points(game: GameRecord) -> float:
 
 
 def _final_score(record: MatchRecord) -> tuple[int, int]:
-    """Return the score after the last game."""
     return record.games[-1].score_after if record.games else (0, 0)

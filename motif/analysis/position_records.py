@@ -313,7 +313,6 @@ def _described(batch: PlayBatch, rolls: Rolls) -> list[Record]:
 
 @lru_cache(maxsize=1 << 18)
 def _decoded(path: int, high: int, low: int) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the notation and the moves of a path."""
     moves, hits = decode_path(path, (high, low))
     return format_moves(moves, hits), moves
 

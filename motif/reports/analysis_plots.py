@@ -108,7 +108,6 @@ def bins_of(values: Floats) -> Floats:
 
 
 def _panels(figure: Figure, count: int, columns: int, *, sharey: bool = False) -> Sequence[Axes]:
-    """Return `count` panels in rows of `columns`."""
     grid = figure.subplots(ceil(count / columns), min(columns, count), squeeze=False, sharey=sharey).ravel()
     for axes in grid[count:]:
         axes.remove()

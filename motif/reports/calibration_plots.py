@@ -183,7 +183,6 @@ def _prepare_chances(axes: Axes, heading: str) -> None:
 
 
 def _draw_counts(axes: Axes, results: Mapping[str, Reliability], looks: Mapping[str, Look]) -> None:
-    """Draw the number of positions in each bin of `results`."""
     edges = np.linspace(0, 1, BINS + 1)
     for name, result in results.items():
         look = {key: looks[name][key] for key in ("color", "linestyle")}

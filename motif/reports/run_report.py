@@ -495,7 +495,6 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
 
 
 def _points(summary: VersionFigures, value: str, error: str) -> str:
-    """Return points per game with their standard error."""
     return with_error(summary[value], summary[error], 3, "+").replace("-", "\N{MINUS SIGN}")
 
 

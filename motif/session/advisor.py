@@ -98,7 +98,6 @@ class Advisor:
         return judge_cube([self._cube_chance(session)], self.evaluator)[0]
 
     def _cube_chance(self, session: GameSession) -> CubeChance:
-        """Return the possible or offered double."""
         before = replace(session.state(), doubled=False, decision="me")
         if session.can_raccoon:
             # Judge the original double. If the cube was above 1, the doubler owned it.

@@ -131,7 +131,6 @@ class Table:
         self._game.follow(event)
 
     def _ask(self) -> None:
-        """Ask a person for a decision or the dice."""
         {
             "dice": self._ask_dice,
             "answer": self._ask_answer,
@@ -299,7 +298,6 @@ class Table:
         self._listed = [one.play for one in ranked]
 
     def _hint_cube(self) -> None:
-        """Show the advisor's cube decision."""
         who = self._name(self._session.on_roll)
         lines = decision_lines(self._advisor.cube(self._session))
         self._say(f"The cube according to {self._advisor.name}, with equities for {who}:", *lines)

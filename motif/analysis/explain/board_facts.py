@@ -142,7 +142,6 @@ class EventView:
 
     @cached_property
     def _contact(self) -> bool:
-        """Whether there is contact."""
         return meets(self.board)
 
     def _more(self, low: int, high: int) -> int:

@@ -352,7 +352,6 @@ def explain_play(
 
 
 def _compared(static: StaticEvaluator, plays: tuple[Play, Play], words: Phrases) -> StaticComparison:
-    """Compare two plays statically, by terms and groups."""
     first, second = (judged_position(static, play.position) for play in plays)
     # The opponent's checkers come first after a play and differ only by hits.
     hit = not np.array_equal(first.inputs.checkers[0], second.inputs.checkers[0])

@@ -404,7 +404,6 @@ def _best_of_each_roll(
 
 
 def _done(chance: CubeChance) -> list[tuple[int, str]]:
-    """Return the players and their actions."""
     done = [(chance.player, DOUBLE if chance.doubled else NO_DOUBLE)]
     if chance.answer is not None:
         is_beaver = chance.answer == BEAVER and chance.state.beavers

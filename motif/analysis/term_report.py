@@ -9,6 +9,7 @@ offset each other.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -282,10 +283,16 @@ def dataset_terms(folder: Path, weights: WeightFile, class_name: str, head: str)
     """
     if no_errors(folder, weights, class_name, head):
         return board_terms(dataset_boards(folder, class_name), weights, class_name, head)
+    return fitted_terms([folder], weights, class_name, head)
+
+
+def fitted_terms(
+    pools: Sequence[Path], weights: WeightFile, class_name: str, head: str
+) -> tuple[HeadTerms, int]:
+    """Return the statistics of a head as `dataset_terms`, from all datasets it was fitted to."""
     settings = settings_of(weights)
-    with class_rows([folder], weights.parameters, settings.validation, settings.seed) as rows:
-        terms = term_errors(rows, weights, settings, class_name, head)
-        return terms, rows[class_name].training
+    with class_rows(pools, weights.parameters, settings.validation, settings.seed) as rows:
+        return term_errors(rows, weights, settings, class_name, head), rows[class_name].training
 
 
 def no_errors(folder: Path, weights: WeightFile, class_name: str, head: str) -> str:

@@ -15,6 +15,7 @@ from motif.analysis.term_report import (
     chosen_head,
     dataset_boards,
     effect_summaries,
+    fitted_terms,
     observed_positions,
     table_terms,
     term_summaries,
@@ -36,9 +37,9 @@ from motif.learning.bootstrap_run import (
     VersionStep,
     load_config,
 )
-from motif.learning.heads import HEAD, settings_of, term_errors
+from motif.learning.heads import HEAD
 from motif.learning.label_noise import NOT_KNOWN
-from motif.learning.rows import class_rows, held_out
+from motif.learning.rows import held_out
 from motif.players import static_player
 from motif.reports.analysis_plots import effects_picture
 from motif.reports.calibration_plots import plot_calibration
@@ -294,9 +295,7 @@ def _run_terms(
         terms = known
     elif run.pools is not None:
         tell(f"{weights.name}: standard errors of the terms")
-        settings = settings_of(weights)
-        with class_rows(run.pools, weights.parameters, settings.validation, settings.seed) as rows:
-            terms = term_errors(rows, weights, settings, *place)
+        terms, _ = fitted_terms(run.pools, weights, *place)
     else:
         terms, count = board_terms(boards, weights, *place)
         source = f"{count:,} self-play positions"

@@ -6,7 +6,7 @@ all terms.  The grid is readable without colours: squares have signed numbers, a
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases, sentence
 from motif.board.match_state import MatchState
@@ -85,6 +85,15 @@ def terms_page(
     )
 
 
+class TermRow(NamedTuple):
+    """A parameter, term or hidden unit in a table."""
+
+    number: str
+    """How much it moves the value."""
+    sentence: str
+    facts: str
+
+
 def effects_and_terms(
     effects: Sequence["EffectSummary"],
     terms: Sequence["TermSummary"],
@@ -97,39 +106,23 @@ def effects_and_terms(
     return {
         "effects": effect_rows(effects, head, language),
         "effects_note": effects_reading(head, language),
-        "terms": [
-            {
-                "number": moved(term, head, words),
-                "sentence": term.sentence,
-                "facts": "; ".join(_facts(term, words)),
-            }
-            for term in terms
-        ],
+        "terms": [TermRow(moved(term, head, words), term.sentence, _facts(term, words)) for term in terms],
         "units": [
-            {
-                "number": words.amount(unit.moves),
-                "sentence": sentence(unit.words),
-                "facts": f"{unit.name}; {_in_numbers(unit, words)}",
-            }
-            for unit in units
+            TermRow(words.amount(one.moves), sentence(one.words), f"{one.name}; {_in_numbers(one, words)}")
+            for one in units
         ],
         "units_note": words.say("term_report", "units_note"),
     }
 
 
-def effect_rows(
-    effects: Sequence["EffectSummary"], head: str, language: str = LANGUAGE
-) -> list[dict[str, str]]:
+def effect_rows(effects: Sequence["EffectSummary"], head: str, language: str = LANGUAGE) -> list[TermRow]:
     """Return the table rows of `effects` on `head`."""
     words = phrases(language)
-    return [
-        {
-            "number": moved(effect, head, words),
-            "sentence": effect.sentence,
-            "facts": f"{place}. {effect.name}; {words.say('term_report', 'held', things=effect.held)}",
-        }
-        for place, effect in enumerate(effects, 1)
-    ]
+    rows = []
+    for place, effect in enumerate(effects, 1):
+        facts = f"{place}. {effect.name}; {words.say('term_report', 'held', things=effect.held)}"
+        rows.append(TermRow(moved(effect, head, words), effect.sentence, facts))
+    return rows
 
 
 def effects_reading(head: str, language: str = LANGUAGE) -> str:
@@ -169,14 +162,11 @@ def signed(value: float, digits: int, words: Phrases) -> str:
     return words.signed(value, digits) if math.isfinite(value) else ""
 
 
-def _facts(term: "TermSummary", words: Phrases) -> list[str]:
+def _facts(term: "TermSummary", words: Phrases) -> str:
     """Return the term's name with the scale of its features, its effect and its weight."""
     name = f"{term.name} (1 = {', 1 = '.join(dict.fromkeys(term.full))})" if term.full else term.name
-    return [
-        name,
-        _with_z("effect", term.effect, term.effect_se, term.effect_z, words),
-        _with_z("weight", term.weight, term.se, term.z, words),
-    ]
+    effect = _with_z("effect", term.effect, term.effect_se, term.effect_z, words)
+    return "; ".join([name, effect, _with_z("weight", term.weight, term.se, term.z, words)])
 
 
 def _with_z(key: str, value: float, error: float, z: float, words: Phrases) -> str:

@@ -185,54 +185,41 @@ def _effect(effect: EffectSummary) -> dict[str, object]:
     return {**named, **sizes, "expected": effect.expected}
 
 
-def _plots(analysis: EvaluatorAnalysis, found: _Findings) -> list[tuple[str, str, Callable[..., None], str]]:
-    """Return file name, heading, drawing function and caption of each plot."""
+def _plots(
+    analysis: EvaluatorAnalysis, found: _Findings
+) -> Iterator[tuple[str, str, Callable[..., None], str]]:
+    """Yield file name, heading, drawing function and caption of each plot."""
     scale, pages = analysis.scale, list(plots.feature_pages(analysis))
-    effects_title = plots.title_of(analysis, "effects of the parameters")
-    transform_heading = f"From {scale.raw} to {scale.value}"
-    return [
-        ("01_scores.png", "Scores", plots.draw_scores, scores_caption(analysis)),
-        *(
-            (
-                f"02_features_{number}.png" if len(pages) > 1 else "02_features.png",
-                "Distributions of the features" + f", page {number} of {len(pages)}" * (len(pages) > 1),
-                partial(plots.draw_histograms, features=page),
-                features_caption(analysis),
-            )
-            for number, page in enumerate(pages, 1)
-        ),
-        ("03_correlations.png", "Correlations", plots.draw_correlations, correlations_caption(analysis)),
-        ("04_importance.png", "Importance", plots.draw_importance, importance_caption(analysis)),
-        ("05_sensitivity.png", "Sensitivity", plots.draw_sensitivity, sensitivity_caption(analysis)),
-        ("06_transform.png", transform_heading, plots.draw_transform, transform_caption(analysis)),
-        (
-            "07_relations.png",
-            f"Features and {scale.value}",
-            plots.draw_relations,
-            relations_caption(analysis),
-        ),
-        ("08_vif.png", "Collinearity", plots.draw_inflation, inflation_caption(analysis)),
-        ("09_components.png", "Principal components", plots.draw_components, components_caption(analysis)),
-        (
-            _RANGES,
-            f"{capitalized(scale.value)} by range of {scale.raw}",
-            partial(plots.draw_ranges, ranges=found.ranges),
-            ranges_caption(analysis, found.ranges),
-        ),
-        (
-            _CLUSTERS,
-            "Clusters of positions",
-            partial(plots.draw_clusters, clusters=found.clusters),
-            clusters_caption(found.clusters),
-        ),
-        (_NORMALITY, f"Distribution of {scale.raw}", plots.draw_normality, normality_caption(analysis)),
-        (
-            _EFFECTS,
-            plots.EFFECTS_HEADING,
-            lambda _, path: plots.draw_effects(found.observed, found.effects, effects_title, path),
-            plots.effects_caption(found.observed),
-        ),
-    ]
+    yield "01_scores.png", "Scores", plots.draw_scores, scores_caption(analysis)
+    for number, page in enumerate(pages, 1):
+        name, heading = "02_features", "Distributions of the features"
+        if len(pages) > 1:
+            name, heading = f"{name}_{number}", f"{heading}, page {number} of {len(pages)}"
+        draw = partial(plots.draw_histograms, features=page)
+        yield f"{name}.png", heading, draw, features_caption(analysis)
+    yield "03_correlations.png", "Correlations", plots.draw_correlations, correlations_caption(analysis)
+    yield "04_importance.png", "Importance", plots.draw_importance, importance_caption(analysis)
+    yield "05_sensitivity.png", "Sensitivity", plots.draw_sensitivity, sensitivity_caption(analysis)
+    heading = f"From {scale.raw} to {scale.value}"
+    yield "06_transform.png", heading, plots.draw_transform, transform_caption(analysis)
+    heading = f"Features and {scale.value}"
+    yield "07_relations.png", heading, plots.draw_relations, relations_caption(analysis)
+    yield "08_vif.png", "Collinearity", plots.draw_inflation, inflation_caption(analysis)
+    yield "09_components.png", "Principal components", plots.draw_components, components_caption(analysis)
+    heading = f"{capitalized(scale.value)} by range of {scale.raw}"
+    draw = partial(plots.draw_ranges, ranges=found.ranges)
+    yield _RANGES, heading, draw, ranges_caption(analysis, found.ranges)
+    draw = partial(plots.draw_clusters, clusters=found.clusters)
+    yield _CLUSTERS, "Clusters of positions", draw, clusters_caption(found.clusters)
+    heading = f"Distribution of {scale.raw}"
+    yield _NORMALITY, heading, plots.draw_normality, normality_caption(analysis)
+    title = plots.title_of(analysis, "effects of the parameters")
+    yield (
+        _EFFECTS,
+        plots.EFFECTS_HEADING,
+        lambda _, path: plots.draw_effects(found.observed, found.effects, title, path),
+        plots.effects_caption(found.observed),
+    )
 
 
 @contextmanager

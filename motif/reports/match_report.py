@@ -335,8 +335,9 @@ def _games(analysis: MatchAnalysis) -> dict[str, dict[str, list[str]]]:
     """Return figures by game; empty for a single game."""
     if analysis.games < 2:
         return {}
-    rows = {f"game {row[0]} at {row[1]}": [row[2], f"{row[3]} / {row[5]}", f"{row[4]} / {row[6]}"]
-            for row in game_rows(analysis)}  # fmt: skip
+    rows = {}
+    for number, score, won, rate, luck, other_rate, other_luck in game_rows(analysis):
+        rows[f"game {number} at {score}"] = [won, f"{rate} / {other_rate}", f"{luck} / {other_luck}"]
     return {"": rows}
 
 

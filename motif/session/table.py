@@ -311,12 +311,11 @@ class Table:
             return False
         if loss is None and session.why_single:
             self._say(f"You resign a single game: {session.why_single}.")
-        if loss is None:
-            loss = possible[0]
-            if len(possible) > 1:
-                loss = self.prompter.choose("Resign what?", [*possible, "back"])
-                if loss == "back":
-                    return False
+            loss = "single"
+        elif loss is None:
+            loss = self.prompter.choose("Resign what?", [*possible, "back"])
+            if loss == "back":
+                return False
         points = RESIGNATIONS[loss] * session.cube
         other = session.seats[1 - session.on_roll]
         if not self.prompter.agree(f"Give {other.name} {counted(points, 'point')} and end the game?"):

@@ -116,8 +116,7 @@ class Tutor:
         for side in (0, 1):
             if not session.seats[side].is_person:
                 continue
-            pairs = zip(rolls, judgements, strict=True)
-            plays = [one.error for roll, one in pairs if roll.player == side and one.legal > 1]
+            plays = [one.error for one in judgements if one.roll.player == side and one.legal > 1]
             cubes = [act.error for act in acts if act.player == side and act.counts]
             three = (_errors(plays), _errors(cubes), _errors([*plays, *cubes]))
             reports.append(Report(record.players[side], *three))

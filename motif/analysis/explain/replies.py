@@ -68,7 +68,7 @@ class Replies:
         table = np.zeros((DICE, DICE))
         high, low = ROLLS.T - 1
         table[high, low] = table[low, high] = self.differences
-        return [[float(value) for value in row] for row in table]
+        return table.tolist()
 
     def is_of_hits(self, change: float) -> bool:
         """Return whether hits explain much of the `change` by lookahead."""

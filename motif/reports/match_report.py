@@ -103,6 +103,8 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[_Row]]]:
         ("Snowie error rate", *(_number(one.snowie) for one in both)),
         *((mark, *(str(one.marks.get(mark, 0)) for one in both)) for mark in both[0].marks),
     ]
+    forced = ("forced plays", *(str(one.forced) for one in both))
+    chequer = [*error_rows([one.chequer for one in both]), forced]
     cube = [
         (_plural(kind), *(_mistakes(one.mistakes[kind], unit) for one in both)) for kind in both[0].mistakes
     ]
@@ -116,13 +118,7 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[_Row]]]:
     kinds = [kind for kind in KINDS_OF_DECISION if any(kind in one.kinds for one in both)]
     return [
         ("All decisions", overall),
-        (
-            "Checker plays",
-            [
-                *error_rows([one.chequer for one in both]),
-                ("forced plays", *(str(one.forced) for one in both)),
-            ],
-        ),
+        ("Checker plays", chequer),
         ("Cube", [*error_rows([one.cube for one in both]), *cube]),
         ("Luck", luck),
         ("By kind of decision", [(kind, *(_of_kind(one.kinds.get(kind)) for one in both)) for kind in kinds]),

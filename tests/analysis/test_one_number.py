@@ -53,8 +53,8 @@ def check_play(one, record, judge: str, advisor: Advisor) -> None:
     for candidate in one.candidates:
         lookahead = candidate.equity if candidate.lookahead is None else candidate.lookahead
         ranked = ranking[candidate.done]
-        # The actual play has the full depth in an analysis, but perhaps not in a list of hints.  In late endings
-        # the full depth is a rollout.
+        # The actual play has the full depth in an analysis, but perhaps not in a list of hints.  In late
+        # endings the full depth is a rollout.
         if candidate.done != one.done or ranked.source.startswith(deepest):
             assert ranked.equity == pytest.approx(lookahead, abs=EXACTLY), (candidate, ranked)
     session = table(advisor, one)

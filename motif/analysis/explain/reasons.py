@@ -54,11 +54,6 @@ class Reason:
     """The contribution as shown: rounded so that the reasons of an explanation add up."""
 
     @property
-    def is_weak(self) -> bool:
-        """Whether the phrase only gives the place of a checker."""
-        return self.phrase in WEAK
-
-    @property
     def contribution(self) -> float:
         """The amount with its sign: negative if it favours the worse play."""
         return self.amount if self.play == "better" else -self.amount
@@ -169,14 +164,13 @@ def shown_rows(
     largest = max((reason.amount for reason in (*board, *beyond)), default=0.0)
     shown = [reason for reason in beyond if reason.amount >= MIN_SHOWN]
     sides: tuple[_Side, ...] = ("worse", "better") if difference < 0 else ("better", "worse")
+
+    def is_large(reason: Reason) -> bool:
+        share = _MIN_OF_WEAK if reason.phrase in WEAK else _MIN_SHARE
+        return reason.amount >= max(largest * share, MIN_SHOWN)
+
     for side, most in zip(sides, (_MAX_FOR, _MAX_AGAINST), strict=True):
-        enough = [
-            reason
-            for reason in board
-            if reason.play == side
-            and reason.amount >= max(largest * (_MIN_OF_WEAK if reason.is_weak else _MIN_SHARE), MIN_SHOWN)
-        ]
-        shown += enough[:most]
+        shown += [reason for reason in board if reason.play == side and is_large(reason)][:most]
     rest = difference - sum(reason.contribution for reason in shown)
     if abs(rest) > _NOTHING:
         text = words.say("beyond", "rest", play=names[rest < 0])

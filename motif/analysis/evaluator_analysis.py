@@ -445,12 +445,8 @@ def correlation_csv(analysis: EvaluatorAnalysis) -> str:
 def components_csv(analysis: EvaluatorAnalysis) -> str:
     """Return one row per principal component: its explained share and its correlations."""
     components = analysis.components
-    rows = (
-        [number, share, *loadings]
-        for number, (share, loadings) in enumerate(
-            zip(components.shares, components.loadings, strict=True), 1
-        )
-    )
+    columns = zip(count_from(1), components.shares, components.loadings, strict=False)
+    rows = ([number, share, *loadings] for number, share, loadings in columns)
     return _csv(["component", "explained_share", *analysis.parameters.names], rows)
 
 

@@ -83,6 +83,10 @@ def rendered(template: str, title: str, **facts: object) -> str:
     return _environment().get_template(template).render(title=title, **facts)
 
 
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
 @cache
 def _environment() -> "Environment":
     # Slow imports.
@@ -102,5 +106,5 @@ def _environment() -> "Environment":
     )
     environment.globals |= {"VERSION": VERSION, "svg_diagram": svg_diagram}
     environment.globals |= {"gnubg_id": gnubg_id, "match_id": match_id, "xgid": xgid}
-    environment.filters |= {"base64": lambda data: base64.b64encode(data).decode(), "breakable": breakable}
+    environment.filters |= {"base64": _base64, "breakable": breakable}
     return environment

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from motif.cli.options import (
-    DEFAULT_JUDGE,
     HtmlOption,
     JobsOption,
     JsonOption,
@@ -36,7 +35,8 @@ def analyse(
         list[Path],
         argument("Match files (.mat, .sgf, .xg, .bgf) or folders; - for standard input.", "FILE..."),
     ],
-    judge: JudgeChoice = DEFAULT_JUDGE,
+    *,
+    judge: JudgeChoice,
     worst: Annotated[
         int, option("Number of worst plays and worst cube decisions to show.", min=0, max=1000)
     ] = 10,

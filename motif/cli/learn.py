@@ -108,7 +108,6 @@ class FitOutputs:
     ] = None
 
 
-_ALONE = FitOutputs()
 _RARE = ("terms", "backgammons", "ranking", "equity_ridge", "bearoff", "tolerance")
 """Settings whose options are hidden, because they belong in a --config file."""
 
@@ -121,6 +120,7 @@ def fit(
     settings: Annotated[
         "FitSettings", Settings("motif.learning.fit_settings", without=("prune",), hidden=_RARE)
     ],
+    *,
     config: Annotated[
         Path | None, option("YAML file of settings (the fields of motif.FitSettings); options override it.")
     ] = None,
@@ -134,7 +134,7 @@ def fit(
             hidden=True,
         ),
     ] = None,
-    outputs: Annotated[FitOutputs, Settings()] = _ALONE,
+    outputs: Annotated[FitOutputs, Settings()],
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:

@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperCommand
 from typer.models import ArgumentInfo, OptionInfo
 
-from motif.analysis.judge import JUDGE, judge_of
+from motif.analysis.judge import JUDGE, MatchOptions, judge_of
 from motif.analysis.phrases import languages
 from motif.evaluators.named import (
     BRAS_PREFIX,
@@ -40,7 +40,6 @@ from motif.runtime.settings import help_of
 if TYPE_CHECKING:
     from typer._click import Context, Parameter
 
-    from motif.analysis.judge import MatchOptions
     from motif.evaluators import Evaluator
 
 
@@ -237,7 +236,7 @@ class Settings:
     """Fields whose options the help does not show."""
 
 
-MatchChoice = Annotated["MatchOptions", Settings("motif.analysis.judge", without=("beavers",))]
+MatchChoice = Annotated[MatchOptions, Settings(without=("beavers",))]
 """Options for match and cube, in commands that value plays."""
 
 
@@ -296,7 +295,6 @@ class Judge:
 
 
 JudgeChoice = Annotated[Judge, Settings()]
-DEFAULT_JUDGE = Judge()
 
 Command = Callable[..., None]
 _Parameter = TypeVar("_Parameter", bound="Parameter")

@@ -92,7 +92,6 @@ class HelpChoice:
         return TableOptions(auto_roll=auto_roll, tutor=tutor, tutor_limit=self.tutor_limit, kept=save)
 
 
-_RULES, _HELP = RulesChoice(), HelpChoice()
 DiceSeed = Annotated[
     int | None,
     option(
@@ -125,14 +124,15 @@ def play(
             autocompletion=complete_player,
         ),
     ] = None,
-    rules: Annotated[RulesChoice, Settings()] = _RULES,
+    *,
+    rules: Annotated[RulesChoice, Settings()],
     auto_roll: Annotated[
         bool, option("Roll automatically unless doubling is close, according to --hint-player.")
     ] = False,
     games: Annotated[
         int | None, option("Number of money games.", show_default="asks after each game")
     ] = None,
-    helpers: Annotated[HelpChoice, Settings()] = _HELP,
+    helpers: Annotated[HelpChoice, Settings()],
     names: Annotated[str | None, option("Names of the players.", "ANN,BOB")] = None,
     dice: Annotated[_Dice, option("Dice from --seed, or rolls of real dice that you type.")] = _Dice.SEED,
     save: Annotated[

@@ -57,9 +57,6 @@ class PlayComparison:
             raise SettingError("--candidates and --play cannot be combined")
 
 
-_NO_COMPARISON = PlayComparison()
-
-
 @command(
     "rollout 4HPwATDgc/ABMA --player pubeval --trials 1296",
     "rollout 4HPwATDgc/ABMA 3 1 --compare --eliminate --cut 10 --stratified",
@@ -73,12 +70,13 @@ def rollout(
     options: MatchChoice,
     die1: FirstDie = None,
     die2: SecondDie = None,
+    *,
     player: PlayerOption = DEFAULT_PLAYER,
     luck_plies: Annotated[str, option("Variance reduction for the first N rolls, or for all.", "N")] = "0",
     cubeful: Annotated[
         bool, option("Let both sides double in the trials; without --compare, roll out the cube decision.")
     ] = False,
-    plays: Annotated[PlayComparison, Settings()] = _NO_COMPARISON,
+    plays: Annotated[PlayComparison, Settings()],
     json: JsonOption = False,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,

@@ -121,9 +121,6 @@ class UnitChoice:
     ] = 3
 
 
-_OWN, _NO_UNIT = TermSource(), UnitChoice()
-
-
 @command(
     "terms motif-v1",
     "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
@@ -132,7 +129,8 @@ _OWN, _NO_UNIT = TermSource(), UnitChoice()
 )
 def terms(
     weights: _Weights,
-    source: Annotated[TermSource, Settings()] = _OWN,
+    *,
+    source: Annotated[TermSource, Settings()],
     head: Annotated[
         _Head | None, option("Output to report on.", show_default="the one that ranks plays")
     ] = None,
@@ -140,7 +138,7 @@ def terms(
         Literal["contact", "crashed", "race"], option("Class of positions.", name="--class")
     ] = "contact",
     top: Annotated[int, option("Number of terms to show.", min=1)] = 20,
-    shown: Annotated[UnitChoice, Settings()] = _NO_UNIT,
+    shown: Annotated[UnitChoice, Settings()],
     language: LanguageOption = LANGUAGE,
     html: HtmlOption = None,
     json: JsonOption = False,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from motif.board.diagram import describe_score, svg_diagram
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, play_batches
-from motif.board.packed import Board
+from motif.board.packed import HOME, POINTS, Board
 from motif.board.position import Position
 from motif.board.rules import gammons_count
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
@@ -37,7 +37,6 @@ EXACT_SOURCE = 11
 ALL_PLAYS = 10_000
 """Upper limit on the number of plays of a roll."""
 _SHOWN = 10
-_HOME = 7
 _PLY = "-ply"
 
 
@@ -296,7 +295,7 @@ def _set_exact(
     from motif.doubling.exact import exact_equities, prepare_plays
 
     boards = batch.boards
-    home = (boards[:, _HOME:] <= 0).all(axis=1) & (boards[:, : 26 - _HOME] >= 0).all(axis=1)
+    home = (boards[:, HOME + 1 :] <= 0).all(axis=1) & (boards[:, : POINTS - HOME + 1] >= 0).all(axis=1)
     opponent, cube_model = context.state.switch_sides(), context.cube_model
     prepared = -1
     for row in np.flatnonzero(home).tolist():

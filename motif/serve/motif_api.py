@@ -120,7 +120,9 @@ async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
         return answer
     position = question.position()[0]
     cost = service.cost(RequestKind.EVALUATION, question.player, position=position)
-    return await computed(request, _loaded_evaluation, service, question, cost=cost)
+    return await computed(
+        request, lambda: _evaluation(question, *service.evaluator(question.player)), cost=cost
+    )
 
 
 def quick_evaluation(service: EngineService, question: EvaluateQuestion) -> Response | None:
@@ -129,10 +131,6 @@ def quick_evaluation(service: EngineService, question: EvaluateQuestion) -> Resp
     if loaded is None or not isinstance(loaded[1], StaticEvaluator):
         return None
     return json_answer(_evaluation(question, *loaded))
-
-
-def _loaded_evaluation(service: EngineService, question: EvaluateQuestion) -> Record:
-    return _evaluation(question, *service.evaluator(question.player))
 
 
 def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> Record:

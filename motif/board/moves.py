@@ -10,14 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.identifiers import quoted, whole_number
-from motif.board.movegen import (
-    MAX_PLAYS,
-    PATH_HIT,
-    PATH_LOW,
-    PATH_SOURCE,
-    generate,
-    new_play_buffer,
-)
+from motif.board.movegen import MAX_PLAYS, PATH_HIT, PATH_LOW, PATH_SOURCE, generate, new_play_buffer
 from motif.board.notation import MAX_MOVES, OFF, Play
 from motif.board.outcome import outcome
 from motif.board.packed import (

@@ -5,15 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from motif.cli.options import (
-    HtmlOption,
-    JobsOption,
-    JsonOption,
-    JudgeChoice,
-    argument,
-    command,
-    option,
-)
+from motif.cli.options import HtmlOption, JobsOption, JsonOption, JudgeChoice, argument, command, option
 from motif.cli.printing import PIPED_WIDTH, note, print_table, printed_json, say, tell
 from motif.evaluators.named import WEIGHT_SUFFIXES
 from motif.runtime.errors import RecordError, SettingError

@@ -210,7 +210,6 @@ def print_answer(answer: "CubeAnswer", player: str, json: bool, *, modelled: boo
 
 
 def _line(record: Record) -> str:
-    """Return the line for one position of a batch."""
     names = "no_double", "double_take", "double_pass"
     equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
     exact = "  exact" * record["exact"]

@@ -413,18 +413,16 @@ def optional_value(option: str, value: str) -> type[TyperCommand]:
     return OptionalValue
 
 
-def several_values(option: str) -> type[TyperCommand]:
-    """Return a command class in which `option` takes all values that follow it: ``--from *.mat``."""
+class SeveralSources(OptionsCommand):
+    """A command whose option --from takes all values that follow it: ``--from *.mat``."""
 
-    class SeveralValues(OptionsCommand):
-        def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-            spelt, is_open = [], False
-            for word in args:
-                if word == option or word.startswith("-"):
-                    is_open = word == option
-                    spelt += [] if is_open else [word]
-                else:
-                    spelt += [option, word] if is_open else [word]
-            return super().parse_args(ctx, [*spelt, *[option] * (args[-1:] == [option])])
-
-    return SeveralValues
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Repeat the option before each of its values."""
+        spelt, is_open = [], False
+        for word in args:
+            if word == "--from" or word.startswith("-"):
+                is_open = word == "--from"
+                spelt += [] if is_open else [word]
+            else:
+                spelt += ["--from", word] if is_open else [word]
+        return super().parse_args(ctx, [*spelt, *["--from"] * (args[-1:] == ["--from"])])

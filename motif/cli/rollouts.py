@@ -116,7 +116,6 @@ def rollout(
 
 
 def _play_out(question: "RolloutQuestion", json: bool) -> None:
-    """Roll out a position without a cube and print the result."""
     from motif.analysis.rollout_records import result_record
 
     result = question.play_out()
@@ -150,7 +149,6 @@ def _known(error: float | None, text: str) -> str:
 
 
 def _by_whom(question: "RolloutQuestion") -> str:
-    """Return the player and the scoring."""
     what_for = "cubeful" if question.cubeful else f"for {question.settings.scoring}"
     return f"{question.evaluator.name}, {what_for}"
 

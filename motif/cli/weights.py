@@ -173,7 +173,9 @@ def terms(
     effects = effect_summaries(seen, top, language)
     sentences = term_summaries(file, statistics, seen, top, language)
     every = unit_summaries(file, *place, seen.boards)
-    report = TermReport(file.name, place, statistics, origin, effects, sentences, every, top, words)
+    report = TermReport(
+        file.name, place, statistics, origin, effects, sentences, every[:top], len(every), words
+    )
     if html is not None:
         report.write(html, seen)
     if printed_json(json, {**report.to_dict(), "html": html}):
@@ -196,14 +198,11 @@ class TermReport:
     source: str
     effects: "Sequence[EffectSummary]"
     terms: "Sequence[TermSummary]"
-    every_unit: "Sequence[UnitSummary]"
-    top: int
+    units: "Sequence[UnitSummary]"
+    """The most important hidden units."""
+    unit_count: int
+    """Number of all hidden units."""
     words: Phrases
-
-    @property
-    def units(self) -> "Sequence[UnitSummary]":
-        """The most important hidden units."""
-        return self.every_unit[: self.top]
 
     @property
     def title(self) -> str:
@@ -216,7 +215,7 @@ class TermReport:
         """First sentences of the report."""
         words = self.words
         count, head = words.count(len(self.statistics.names) - 1), words.say("terms", "heads", self.place[1])
-        units = words.say("term_report", "units", number=len(self.every_unit)) if self.every_unit else ""
+        units = words.say("term_report", "units", number=self.unit_count) if self.unit_count else ""
         return words.say(
             "term_report",
             "opening",
@@ -244,14 +243,8 @@ class TermReport:
 
         head, language = self.place[1], self.words.language
         plot = effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters")
-        page = (
-            self.title,
-            self.opening,
-            reading_of_terms(self.terms, head, language),
-            self.terms,
-            self.effects,
-        )
-        write_text(path, terms_page(*page, plot, head, self.units, language))
+        texts = self.title, self.opening, reading_of_terms(self.terms, head, language)
+        write_text(path, terms_page(*texts, self.terms, self.effects, plot, head, self.units, language))
 
 
 def _only_one(options: Mapping[str, object]) -> None:
@@ -264,7 +257,6 @@ def _only_one(options: Mapping[str, object]) -> None:
 def _print_terms(
     effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummary]", head: str, words: Phrases
 ) -> None:
-    """Print the effects of parameters, and the terms of a head."""
     from motif.reports.term_pages import effects_reading, errors_known, moved, signed
 
     print_table(

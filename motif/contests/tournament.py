@@ -168,7 +168,6 @@ class TournamentResult(Tabular):
 
 
 def _or_none(value: float) -> float | None:
-    """Return `value`, or None for NaN."""
     return None if math.isnan(value) else float(value)
 
 

@@ -295,5 +295,4 @@ def _free_path(path: Path) -> Path:
 
 
 def _print_for_operator(what: str) -> None:
-    """Print a line for the server's operator."""
     print(f"motif: {plain_text(what)}", file=sys.stderr, flush=True)

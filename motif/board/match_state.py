@@ -224,7 +224,6 @@ def match_state_from_id(text: str) -> MatchState:
 
 
 def _code_faults(values: dict[str, int]) -> list[str]:
-    """List the invalid codes of a Match ID."""
     reasons = []
     if values["cube_owner"] == 2:
         reasons.append("the code of the cube's owner must be 0 or 1 (a player) or 3 (the centre), not 2")

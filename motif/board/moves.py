@@ -10,14 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.identifiers import quoted, whole_number
-from motif.board.movegen import (
-    MAX_PLAYS,
-    PATH_HIT,
-    PATH_LOW,
-    PATH_SOURCE,
-    generate,
-    new_play_buffer,
-)
+from motif.board.movegen import MAX_PLAYS, PATH_HIT, PATH_LOW, PATH_SOURCE, generate, new_play_buffer
 from motif.board.notation import MAX_MOVES, OFF, Play
 from motif.board.outcome import outcome
 from motif.board.packed import (
@@ -230,7 +223,7 @@ def play_tree(position: Position, roll: tuple[int, int], plays: Sequence[Play]) 
             for start in _movable(board, die):
                 is_stuck = False
                 end = max(start - die, OFF)
-                node = node_of(_moved(board, start, end), dice[:place] + dice[place + 1 :])
+                node = node_of(after_move(board, start, end), dice[:place] + dice[place + 1 :])
                 if node is not None:
                     steps.append(CheckerMove(start, end, die, end != OFF and board[end] < 0, node))
         play = results.get(board) if is_stuck else None
@@ -265,7 +258,8 @@ def _movable(board: _Places, die: int) -> list[int]:
     ]
 
 
-def _moved(board: _Places, start: int, end: int) -> _Places:
+def after_move(board: Sequence[int], start: int, end: int) -> _Places:
+    """Return the 26 numbers of `board` after a move of one of the mover's checkers, which may hit."""
     places = list(board)
     places[start] -= 1
     if end != OFF:

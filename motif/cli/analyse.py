@@ -5,16 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from motif.cli.options import (
-    DEFAULT_JUDGE,
-    HtmlOption,
-    JobsOption,
-    JsonOption,
-    JudgeChoice,
-    argument,
-    command,
-    option,
-)
+from motif.cli.options import HtmlOption, JobsOption, JsonOption, JudgeChoice, argument, command, option
 from motif.cli.printing import PIPED_WIDTH, note, print_table, printed_json, say, tell
 from motif.evaluators.named import WEIGHT_SUFFIXES
 from motif.runtime.errors import RecordError, SettingError
@@ -36,7 +27,8 @@ def analyse(
         list[Path],
         argument("Match files (.mat, .sgf, .xg, .bgf) or folders; - for standard input.", "FILE..."),
     ],
-    judge: JudgeChoice = DEFAULT_JUDGE,
+    *,
+    judge: JudgeChoice,
     worst: Annotated[
         int, option("Number of worst plays and worst cube decisions to show.", min=0, max=1000)
     ] = 10,
@@ -67,7 +59,8 @@ def analyse(
     from motif.reports.match_report import PLAYER_TITLES, match_page, player_rows, write_export
     from motif.runtime.files import write_text
 
-    paths, exports = _checked(files, export or [], html)
+    exports = export or []
+    paths = _checked(files, exports, html)
     records = [read_match(path) for path in paths]
     _, evaluator = judge.load()
     analyses = []
@@ -98,8 +91,8 @@ def analyse(
         print(written)
 
 
-def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple[list[Path], list[Path]]:
-    """Return the files to read, including those in folders, and to write; raises `SettingError`."""
+def _checked(files: list[Path], exports: list[Path], html: Path | None) -> list[Path]:
+    """Return the files to read, including those in folders; raises `SettingError`, also for `exports`."""
     from motif.board.match_file import match_paths
     from motif.reports.match_report import check_export
 
@@ -113,7 +106,7 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> tuple
     for target in exports:
         check_export(target, len(paths))
         check_target(target)
-    return paths, exports
+    return paths
 
 
 def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:

@@ -60,9 +60,6 @@ class ContestChoice:
         return self.jacoby is not False
 
 
-_MONEY = ContestChoice()
-
-
 @command(
     "match pubeval random --games 1000",
     "match motif-v1 motif-v0 --until-certain",
@@ -72,6 +69,7 @@ _MONEY = ContestChoice()
 def match(
     first: Annotated[str, argument(_PLAYERS, "A", autocompletion=complete_player)],
     second: Annotated[str, argument("The opponent.", "B", autocompletion=complete_player)],
+    *,
     games: Annotated[
         int | None,
         option(
@@ -79,7 +77,7 @@ def match(
             show_default="1000 games or 100 matches",
         ),
     ] = None,
-    rules: Annotated[ContestChoice, Settings()] = _MONEY,
+    rules: Annotated[ContestChoice, Settings()],
     without_luck: Annotated[
         bool, option("Luck-adjust the result, for a standard error several times smaller.")
     ] = False,
@@ -238,6 +236,7 @@ def _why(games: int, cubeless: "CubelessFigures", first: str, second: str) -> st
 )
 def tournament(
     names: Annotated[list[str], argument(_PLAYERS, "PLAYER...", autocompletion=complete_player)],
+    *,
     games: Annotated[
         int | None,
         option(
@@ -245,7 +244,7 @@ def tournament(
             show_default="1000 games or 100 matches",
         ),
     ] = None,
-    rules: Annotated[ContestChoice, Settings()] = _MONEY,
+    rules: Annotated[ContestChoice, Settings()],
     without_luck: Annotated[
         bool, option("Luck-adjust points and the ratings based on them, for errors several times smaller.")
     ] = False,

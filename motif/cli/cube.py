@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 from motif.analysis.judge import MatchOptions, evaluator_of
 from motif.cli.batches import PositionBatch, check_choice, write_records
 from motif.cli.options import (
-    DEFAULT_JUDGE,
     DEFAULT_PLAYER,
     JobsOption,
     JsonOption,
@@ -154,8 +153,9 @@ _NEVER = 0.9995
     "cube --batch FILE --json",
 )
 def cube(
-    options: Annotated["MatchOptions", Settings("motif.analysis.judge")],
+    options: Annotated[MatchOptions, Settings()],
     identifier: MaybeId = None,
+    *,
     met: Annotated[
         str | None,
         option(
@@ -167,7 +167,7 @@ def cube(
     efficiency: Annotated[
         float | None, option("Cube efficiency, 0 (dead) to 1 (live).", show_default="by class of position")
     ] = None,
-    judge: JudgeChoice = DEFAULT_JUDGE,
+    judge: JudgeChoice,
     batch: PositionBatch = None,
     json: JsonOption = False,
     jobs: JobsOption = None,
@@ -210,7 +210,6 @@ def print_answer(answer: "CubeAnswer", player: str, json: bool, *, modelled: boo
 
 
 def _line(record: Record) -> str:
-    """Return the line for one position of a batch."""
     names = "no_double", "double_take", "double_pass"
     equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
     exact = "  exact" * record["exact"]

@@ -39,17 +39,10 @@ def interrupted_line(said: str) -> str:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Let SIGTERM interrupt the block like Ctrl-C, and ensure that the process then ends in time."""
-    with handled((signal.SIGTERM,), signal.default_int_handler), _watched(""):
-        yield
-
-
-@contextmanager
 def resumable(how: str) -> Iterator[None]:
     """Raise `Interrupted` with a hint `how` to continue on Ctrl-C or SIGTERM; add it to a `WorkerError`."""
     try:
-        with handled((signal.SIGTERM,), signal.default_int_handler), _watched(how):
+        with interruptible(how):
             yield
     except KeyboardInterrupt as interrupt:
         raise Interrupted("; ".join(filter(None, (str(interrupt), how)))) from None
@@ -112,22 +105,26 @@ class _Watch:
 
 
 @contextmanager
-def _watched(how: str) -> Iterator[None]:
-    """Run a watch with a hint `how` to continue; nested blocks share one watch."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    if (watch := _Watch.active) is not None:
-        before, watch.how = watch.how, how or watch.how
+def interruptible(how: str = "") -> Iterator[None]:
+    """Let SIGTERM interrupt the block like Ctrl-C, and ensure that the process then ends in time.
+
+    `how` is a hint on how to continue; nested blocks share one watch.
+    """
+    with handled((signal.SIGTERM,), signal.default_int_handler):
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        if (watch := _Watch.active) is not None:
+            before, watch.how = watch.how, how or watch.how
+            try:
+                yield
+            finally:
+                watch.how = before
+            return
+        watch = _Watch()
+        watch.how = how
+        heard_by = watch.begin()
         try:
             yield
         finally:
-            watch.how = before
-        return
-    watch = _Watch()
-    watch.how = how
-    heard_by = watch.begin()
-    try:
-        yield
-    finally:
-        watch.end(heard_by)
+            watch.end(heard_by)

@@ -15,6 +15,7 @@ from motif.cli.options import (
     JsonOption,
     SeedOption,
     Settings,
+    SeveralSources,
     argument,
     checked_seed,
     command,
@@ -23,7 +24,6 @@ from motif.cli.options import (
     html_option,
     option,
     picture_option,
-    several_values,
     weights_option,
 )
 from motif.cli.printing import error_text, note, print_table, printed_json, say, tell
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     "sample --out runs/try --games 100 --trials 36",
     "sample --out runs/taught --games 100 --label wildbg",
     "sample --out runs/real --from matches/ --rate 0.2 --label latest@2",
-    cls=several_values("--from"),
+    cls=SeveralSources,
 )
 def sample(
     out: Annotated[Path, option("Folder of the dataset to write.", "DIR")],
@@ -108,7 +108,6 @@ class FitOutputs:
     ] = None
 
 
-_ALONE = FitOutputs()
 _RARE = ("terms", "backgammons", "ranking", "equity_ridge", "bearoff", "tolerance")
 """Settings whose options are hidden, because they belong in a --config file."""
 
@@ -121,6 +120,7 @@ def fit(
     settings: Annotated[
         "FitSettings", Settings("motif.learning.fit_settings", without=("prune",), hidden=_RARE)
     ],
+    *,
     config: Annotated[
         Path | None, option("YAML file of settings (the fields of motif.FitSettings); options override it.")
     ] = None,
@@ -134,7 +134,7 @@ def fit(
             hidden=True,
         ),
     ] = None,
-    outputs: Annotated[FitOutputs, Settings()] = _ALONE,
+    outputs: Annotated[FitOutputs, Settings()],
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -205,7 +205,6 @@ def _configured(config: Path, settings: "FitSettings", context: typer.Context) -
 
 
 def _note_missing_parts(folders: Sequence[Path]) -> None:
-    """Note incomplete datasets."""
     from motif.sampling.dataset import parts_there
 
     for folder in folders:

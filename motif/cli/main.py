@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
 from motif.cli.options import convert_only_if_needed, with_options
-from motif.cli.printing import complain, one_line
+from motif.cli.printing import accept_any_text, complain, one_line
 from motif.runtime.errors import TRACEBACK_VARIABLE, FailedFitError, MotifError, WorkerError
 
 try:
@@ -228,8 +228,7 @@ def _open_missing_streams() -> None:
 
 def _run(arguments: Sequence[str]) -> int:
     words = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in arguments]
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    accept_any_text(sys.stdout)
     try:
         result = typer.main.get_command(app).main(words, prog_name="motif", standalone_mode=False)
         sys.stdout.flush()

@@ -17,13 +17,13 @@ from motif.cli.options import (
     PlayerOption,
     SeedOption,
     Settings,
+    SeveralSources,
     StaticOption,
     argument,
     command,
     html_option,
     option,
     player_option,
-    several_values,
 )
 from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import SettingError
@@ -111,7 +111,7 @@ def benchmark(
 @command(
     "benchmark make own.bm.gz --from runs/try --decisions 200",
     "benchmark make own.bm --from match.mat --rollers latest,gnubg",
-    cls=several_values("--from"),
+    cls=SeveralSources,
 )
 def benchmark_make(
     out: Annotated[Path, argument("Benchmark file to write, NAME.bm or NAME.bm.gz.", "OUT")],
@@ -234,7 +234,6 @@ def _print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_data
 
 
 def _print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> None:
-    """Print the difference between the error rates of `player` and `versus`."""
     rows = [_row(name, rate.difference, rate.se, rate.decisions) for name, rate in _named(compared)]
     print_table(("", "difference", "standard error", "decisions"), rows)
     overall = compared.overall
@@ -247,7 +246,6 @@ def _print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> 
 
 
 def _print_worst(decisions: "Sequence[WorstDecision]") -> None:
-    """Print the worst decisions."""
     from motif.board.identifiers import gnubg_id
 
     for number, decision in enumerate(decisions, 1):

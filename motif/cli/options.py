@@ -18,7 +18,7 @@ import typer
 from typer.core import TyperCommand
 from typer.models import ArgumentInfo, OptionInfo
 
-from motif.analysis.judge import JUDGE, judge_of
+from motif.analysis.judge import JUDGE, MatchOptions, judge_of
 from motif.analysis.phrases import languages
 from motif.evaluators.named import (
     BRAS_PREFIX,
@@ -40,7 +40,6 @@ from motif.runtime.settings import help_of
 if TYPE_CHECKING:
     from typer._click import Context, Parameter
 
-    from motif.analysis.judge import MatchOptions
     from motif.evaluators import Evaluator
 
 
@@ -237,7 +236,7 @@ class Settings:
     """Fields whose options the help does not show."""
 
 
-MatchChoice = Annotated["MatchOptions", Settings("motif.analysis.judge", without=("beavers",))]
+MatchChoice = Annotated[MatchOptions, Settings(without=("beavers",))]
 """Options for match and cube, in commands that value plays."""
 
 
@@ -296,7 +295,6 @@ class Judge:
 
 
 JudgeChoice = Annotated[Judge, Settings()]
-DEFAULT_JUDGE = Judge()
 
 Command = Callable[..., None]
 _Parameter = TypeVar("_Parameter", bound="Parameter")
@@ -415,18 +413,16 @@ def optional_value(option: str, value: str) -> type[TyperCommand]:
     return OptionalValue
 
 
-def several_values(option: str) -> type[TyperCommand]:
-    """Return a command class in which `option` takes all values that follow it: ``--from *.mat``."""
+class SeveralSources(OptionsCommand):
+    """A command whose option --from takes all values that follow it: ``--from *.mat``."""
 
-    class SeveralValues(OptionsCommand):
-        def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-            spelt, is_open = [], False
-            for word in args:
-                if word == option or word.startswith("-"):
-                    is_open = word == option
-                    spelt += [] if is_open else [word]
-                else:
-                    spelt += [option, word] if is_open else [word]
-            return super().parse_args(ctx, [*spelt, *[option] * (args[-1:] == [option])])
-
-    return SeveralValues
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Repeat the option before each of its values."""
+        spelt, is_open = [], False
+        for word in args:
+            if word == "--from" or word.startswith("-"):
+                is_open = word == "--from"
+                spelt += [] if is_open else [word]
+            else:
+                spelt += ["--from", word] if is_open else [word]
+        return super().parse_args(ctx, [*spelt, *["--from"] * (args[-1:] == ["--from"])])

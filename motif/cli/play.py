@@ -23,7 +23,7 @@ from motif.cli.options import (
     optional_value,
     player_option,
 )
-from motif.cli.printing import json_line
+from motif.cli.printing import accept_any_text, json_line
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Row
 from motif.runtime.parallel import handled
@@ -92,7 +92,6 @@ class HelpChoice:
         return TableOptions(auto_roll=auto_roll, tutor=tutor, tutor_limit=self.tutor_limit, kept=save)
 
 
-_RULES, _HELP = RulesChoice(), HelpChoice()
 DiceSeed = Annotated[
     int | None,
     option(
@@ -125,14 +124,15 @@ def play(
             autocompletion=complete_player,
         ),
     ] = None,
-    rules: Annotated[RulesChoice, Settings()] = _RULES,
+    *,
+    rules: Annotated[RulesChoice, Settings()],
     auto_roll: Annotated[
         bool, option("Roll automatically unless doubling is close, according to --hint-player.")
     ] = False,
     games: Annotated[
         int | None, option("Number of money games.", show_default="asks after each game")
     ] = None,
-    helpers: Annotated[HelpChoice, Settings()] = _HELP,
+    helpers: Annotated[HelpChoice, Settings()],
     names: Annotated[str | None, option("Names of the players.", "ANN,BOB")] = None,
     dice: Annotated[_Dice, option("Dice from --seed, or rolls of real dice that you type.")] = _Dice.SEED,
     save: Annotated[
@@ -156,7 +156,7 @@ def play(
     seats, advisor = _seats(*_sides(first, second), names), Advisor(evaluator_of(helpers.hint_player))
     seeded = SeededDice(seed)
     session = GameSession(seats, record_tags(rules.session_rules, date.today()), rules.session_rules)
-    _accept_any_text()
+    accept_any_text(sys.stdin, sys.stderr)
     screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
     game = EventGame(session, seeded, lambda: advisor, typed_dice=dice is _Dice.MANUAL)
     table = Table(game, screen, helpers.table_options(auto_roll, save))
@@ -169,12 +169,6 @@ def play(
     if json:
         typed = {"dice": dice.value, "seed": seeded.seed, "save": save}
         print(json_line({**play_result(session, table.tutor), **typed}))
-
-
-def _accept_any_text() -> None:
-    for stream in (sys.stdin, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _run(table: "Table", games: int | None, save: Path | None) -> None:

@@ -9,7 +9,6 @@ from motif.analysis.judge import JUDGE, evaluator_of, for_match
 from motif.analysis.phrases import LANGUAGE
 from motif.cli.batches import DecisionBatch, PositionBatch, check_choice, write_records
 from motif.cli.options import (
-    DEFAULT_JUDGE,
     DEFAULT_PLAYER,
     FirstDie,
     HtmlOption,
@@ -158,9 +157,6 @@ class PlayRollout:
             raise SettingError("--rollout and --batch cannot be combined")
 
 
-_NO_ROLLOUT = PlayRollout()
-
-
 @command(
     f"hint {_START} 3 1 --player pubeval@1",
     f"hint {_START} 3 1 --rollout",
@@ -172,10 +168,11 @@ def hint(
     identifier: MaybeId = None,
     die1: FirstDie = None,
     die2: SecondDie = None,
-    judge: JudgeChoice = DEFAULT_JUDGE,
+    *,
+    judge: JudgeChoice,
     batch: DecisionBatch = None,
     plays: Annotated[int, option("Number of best plays to show; --json shows all.", min=1)] = 10,
-    rolling: Annotated[PlayRollout, Settings()] = _NO_ROLLOUT,
+    rolling: Annotated[PlayRollout, Settings()],
     json: JsonOption = False,
     jobs: JobsOption = None,
 ) -> None:
@@ -349,9 +346,6 @@ class ExplainedPlayer(Judge):
     ] = None
 
 
-_DEFAULT_EXPLAINED = ExplainedPlayer()
-
-
 @command(
     f"explain {_START} 3 1",
     f"explain {_START} 3 1 --language de --detailed",
@@ -362,7 +356,8 @@ def explain(
     options: MatchChoice,
     die1: FirstDie = None,
     die2: SecondDie = None,
-    judge: Annotated[ExplainedPlayer, Settings()] = _DEFAULT_EXPLAINED,
+    *,
+    judge: Annotated[ExplainedPlayer, Settings()],
     versus: Annotated[
         str | None,
         option("Play to compare with the best, such as '13/8 6/5'.", "PLAY", show_default="the second best"),

@@ -1,5 +1,6 @@
 """Output of commands: JSON, sentences, tables and boards."""
 
+import io
 import json
 import math
 import sys
@@ -62,6 +63,13 @@ def error_text(error: float | None) -> str:
 def percent(share: float, digits: int = 1) -> str:
     """Return a share in percent: 0.5 as ``50.0 %``."""
     return f"{100 * share:.{digits}f} %"
+
+
+def accept_any_text(*streams: object) -> None:
+    """Make text streams write or read what their encoding cannot represent, as backslash escapes."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(*lines: object) -> None:

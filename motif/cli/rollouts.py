@@ -57,9 +57,6 @@ class PlayComparison:
             raise SettingError("--candidates and --play cannot be combined")
 
 
-_NO_COMPARISON = PlayComparison()
-
-
 @command(
     "rollout 4HPwATDgc/ABMA --player pubeval --trials 1296",
     "rollout 4HPwATDgc/ABMA 3 1 --compare --eliminate --cut 10 --stratified",
@@ -73,12 +70,13 @@ def rollout(
     options: MatchChoice,
     die1: FirstDie = None,
     die2: SecondDie = None,
+    *,
     player: PlayerOption = DEFAULT_PLAYER,
     luck_plies: Annotated[str, option("Variance reduction for the first N rolls, or for all.", "N")] = "0",
     cubeful: Annotated[
         bool, option("Let both sides double in the trials; without --compare, roll out the cube decision.")
     ] = False,
-    plays: Annotated[PlayComparison, Settings()] = _NO_COMPARISON,
+    plays: Annotated[PlayComparison, Settings()],
     json: JsonOption = False,
     jobs: JobsOption = None,
     cluster: ClusterOption = None,
@@ -118,7 +116,6 @@ def rollout(
 
 
 def _play_out(question: "RolloutQuestion", json: bool) -> None:
-    """Roll out a position without a cube and print the result."""
     from motif.analysis.rollout_records import result_record
 
     result = question.play_out()
@@ -152,7 +149,6 @@ def _known(error: float | None, text: str) -> str:
 
 
 def _by_whom(question: "RolloutQuestion") -> str:
-    """Return the player and the scoring."""
     what_for = "cubeful" if question.cubeful else f"for {question.settings.scoring}"
     return f"{question.evaluator.name}, {what_for}"
 

@@ -21,7 +21,7 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import complain
+from motif.cli.printing import accept_any_text, complain
 from motif.runtime.errors import SettingError
 from motif.runtime.package import install_command
 
@@ -79,8 +79,7 @@ def serve_ubgi(
     from motif.serve.ubgi import UbgiEngine, input_lines
 
     engine = UbgiEngine(Opponent(player, seed))
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="backslashreplace")
+    accept_any_text(sys.stdin)
     with resumable("no longer answering"):
         for line in input_lines(sys.stdin):
             for answer in _beside(partial(engine.answers, line)):

@@ -121,9 +121,6 @@ class UnitChoice:
     ] = 3
 
 
-_OWN, _NO_UNIT = TermSource(), UnitChoice()
-
-
 @command(
     "terms motif-v1",
     "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
@@ -132,7 +129,8 @@ _OWN, _NO_UNIT = TermSource(), UnitChoice()
 )
 def terms(
     weights: _Weights,
-    source: Annotated[TermSource, Settings()] = _OWN,
+    *,
+    source: Annotated[TermSource, Settings()],
     head: Annotated[
         _Head | None, option("Output to report on.", show_default="the one that ranks plays")
     ] = None,
@@ -140,7 +138,7 @@ def terms(
         Literal["contact", "crashed", "race"], option("Class of positions.", name="--class")
     ] = "contact",
     top: Annotated[int, option("Number of terms to show.", min=1)] = 20,
-    shown: Annotated[UnitChoice, Settings()] = _NO_UNIT,
+    shown: Annotated[UnitChoice, Settings()],
     language: LanguageOption = LANGUAGE,
     html: HtmlOption = None,
     json: JsonOption = False,
@@ -175,7 +173,9 @@ def terms(
     effects = effect_summaries(seen, top, language)
     sentences = term_summaries(file, statistics, seen, top, language)
     every = unit_summaries(file, *place, seen.boards)
-    report = TermReport(file.name, place, statistics, origin, effects, sentences, every, top, words)
+    report = TermReport(
+        file.name, place, statistics, origin, effects, sentences, every[:top], len(every), words
+    )
     if html is not None:
         report.write(html, seen)
     if printed_json(json, {**report.to_dict(), "html": html}):
@@ -198,14 +198,11 @@ class TermReport:
     source: str
     effects: "Sequence[EffectSummary]"
     terms: "Sequence[TermSummary]"
-    every_unit: "Sequence[UnitSummary]"
-    top: int
+    units: "Sequence[UnitSummary]"
+    """The most important hidden units."""
+    unit_count: int
+    """Number of all hidden units."""
     words: Phrases
-
-    @property
-    def units(self) -> "Sequence[UnitSummary]":
-        """The most important hidden units."""
-        return self.every_unit[: self.top]
 
     @property
     def title(self) -> str:
@@ -218,7 +215,7 @@ class TermReport:
         """First sentences of the report."""
         words = self.words
         count, head = words.count(len(self.statistics.names) - 1), words.say("terms", "heads", self.place[1])
-        units = words.say("term_report", "units", number=len(self.every_unit)) if self.every_unit else ""
+        units = words.say("term_report", "units", number=self.unit_count) if self.unit_count else ""
         return words.say(
             "term_report",
             "opening",
@@ -246,14 +243,8 @@ class TermReport:
 
         head, language = self.place[1], self.words.language
         plot = effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters")
-        page = (
-            self.title,
-            self.opening,
-            reading_of_terms(self.terms, head, language),
-            self.terms,
-            self.effects,
-        )
-        write_text(path, terms_page(*page, plot, head, self.units, language))
+        texts = self.title, self.opening, reading_of_terms(self.terms, head, language)
+        write_text(path, terms_page(*texts, self.terms, self.effects, plot, head, self.units, language))
 
 
 def _only_one(options: Mapping[str, object]) -> None:
@@ -266,7 +257,6 @@ def _only_one(options: Mapping[str, object]) -> None:
 def _print_terms(
     effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummary]", head: str, words: Phrases
 ) -> None:
-    """Print the effects of parameters, and the terms of a head."""
     from motif.reports.term_pages import effects_reading, errors_known, moved, signed
 
     print_table(

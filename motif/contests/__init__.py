@@ -1,7 +1,6 @@
 """Contests with paired dice: money games, matches and tournaments."""
 
-from motif.contests.matches import play_matches
-from motif.contests.money_games import play_money_games
+from motif.contests.contest import play_matches, play_money_games
 from motif.contests.result import ContestResult, ContestRules
 from motif.contests.tournament import TournamentResult, play_tournament
 

@@ -35,12 +35,11 @@ def cube_player(player: Player, evaluator: Evaluator) -> CubePlayer:
     Cube decisions use lookahead if the evaluator does, as in `cube_decision`.
     """
     decided = None if evaluator.without_lookahead is evaluator else partial(decided_ahead, evaluator)
-    choose = partial(chosen_in_states, partial(_with_cube, player))
-    return CubePlayer(choose, evaluator.evaluate_many, decided)
 
+    def choose_with(cube_model: CubeModel, side: int) -> Choose:
+        return player.with_cube(cube_model, side).choose_many
 
-def _with_cube(player: Player, cube_model: CubeModel, side: int) -> Choose:
-    return player.with_cube(cube_model, side).choose_many
+    return CubePlayer(partial(chosen_in_states, choose_with), evaluator.evaluate_many, decided)
 
 
 @dataclass

@@ -10,8 +10,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from motif.contests.matches import MATCHES
-from motif.contests.money_games import GAMES
+from motif.contests.contest import GAMES, MATCHES
 from motif.contests.pairs import Contest, blocks_of_pairs, joined_pairs, new_contest, play_pairs
 from motif.contests.ratings import Ratings, elo_ratings, points_ratings, with_pseudocounts
 from motif.contests.result import (
@@ -169,7 +168,6 @@ class TournamentResult(Tabular):
 
 
 def _or_none(value: float) -> float | None:
-    """Return `value`, or None for NaN."""
     return None if math.isnan(value) else float(value)
 
 

@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from motif.board.fibs_board import fibs_lines
 from motif.board.identifiers import gnubg_ids, quoted
-from motif.board.moves import play_batches
-from motif.board.notation import OFF, parse_moves
+from motif.board.moves import after_move, play_batches
+from motif.board.notation import parse_moves
 from motif.board.outcome import finished_points_many
-from motif.board.packed import OPPONENT_BAR, Board, pack_many
+from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.cube_model import CubeModel
@@ -54,15 +54,9 @@ def board_after(board: list[int], answer: str) -> tuple[int, ...]:
         moves = parse_moves(answer)
     except PlayError:
         raise PlayerError(f"gnubg returned {quoted(answer)}, which is not a play") from None
-    after = list(board)
+    after = tuple(board)
     for start, end, _ in moves:
-        after[start] -= 1
-        if end == OFF:
-            continue
-        if after[end] == -1:
-            after[end] = 0
-            after[OPPONENT_BAR] -= 1
-        after[end] += 1
+        after = after_move(after, start, end)
     return tuple(-count for count in reversed(after))
 
 
@@ -172,10 +166,6 @@ class GnubgPlayer(Player):
             )
         results[~by_value] = self.own_plays(boards[~by_value], rolls[~by_value])
         return results
-
-    def close(self) -> None:
-        """End the idle gnubg processes of this process immediately."""
-        idle_processes.end()
 
     def own_plays(self, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
         """Return the boards int8 (n, 26) after gnubg's choices, with gnubg's tie-breaking."""

@@ -73,9 +73,7 @@ class Player(ABC):
         """
         check_seed(seed)
         position, roll = Position.of(position), as_roll(roll)
-        high, low = roll
-        rolls = np.array([[high, low]])
-        board = self.choose_many(position.board[None], rolls, derive_states(seed, 0, 1, 0))[0]
+        board = self.choose_many(position.board[None], np.array([roll]), derive_states(seed, 0, 1, 0))[0]
         return next(play for play in legal_plays(position, roll) if (play.position.board == board).all())
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> "Player":
@@ -146,20 +144,21 @@ class CompiledPlayer(Player):
 class EvaluatorPlayer(Player):
     """A player that chooses the best play by an evaluator."""
 
+    evaluator: Evaluator
+
     def __init__(self, evaluator: Evaluator) -> None:
         self.name = evaluator.name
-        self._ranking = evaluator
         self.evaluator = evaluator
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> Player:
         """See `Player.with_cube`."""
-        return EvaluatorPlayer(self._ranking.with_cube(cube_model, side))
+        return EvaluatorPlayer(self.evaluator.with_cube(cube_model, side))
 
     def choose_many(
         self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
     ) -> Board:
         """See `Player.choose_many`."""
-        return self._ranking.best_plays(boards, rolls, _PLAYS_AT_ONCE).boards
+        return self.evaluator.best_plays(boards, rolls, _PLAYS_AT_ONCE).boards
 
 
 def random_player() -> CompiledPlayer:

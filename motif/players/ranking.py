@@ -18,7 +18,7 @@ import numpy.typing as npt
 from motif.board.diagram import describe_score, svg_diagram
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, play_batches
-from motif.board.packed import Board
+from motif.board.packed import HOME, POINTS, Board
 from motif.board.position import Position
 from motif.board.rules import gammons_count
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
@@ -37,7 +37,6 @@ EXACT_SOURCE = 11
 ALL_PLAYS = 10_000
 """Upper limit on the number of plays of a roll."""
 _SHOWN = 10
-_HOME = 7
 _PLY = "-ply"
 
 
@@ -206,44 +205,35 @@ def rank_plays(
     chances_for: int = 0,
     name: str = "",
 ) -> Ranking:
-    """Rank the legal plays of a roll.
+    """Rank the legal plays of a roll, best first; ties are in the order of the legal plays.
 
-    Parameters
-    ----------
-    position, roll
-        The position and its roll, the higher die first.
-    evaluator
-        The evaluator that ranks the plays.
-    context
-        Score and cube.
-    full_depth
-        Number of best plays that are always evaluated to full depth.
-    asked
-        Other plays that are evaluated to full depth.
-    chances_for
-        Number of best plays to return with probabilities, as those asked for.
-    name
-        Name to show for the evaluator, if not its own.
-
-    Returns
-    -------
-    Ranking
-        All legal plays, best first; ties are in the order of the legal plays.
-
-    Raises
-    ------
-    PositionError
-        If the game is over.
+    The `full_depth` best plays and those in `asked` are evaluated to full depth.  The `chances_for` best
+    plays have probabilities, and if that is not 0, those in `asked` too.  `name` is shown for the evaluator,
+    if not its own.  Raises `PositionError` if the game is over.
     """
     check_goes_on(position)
     (batch,) = play_batches(position.board[None], np.array([roll]))
     rows = np.zeros(len(batch.boards), np.bool_)
     for play in asked:
         rows |= (batch.boards == play.position.board).all(axis=1)
-    estimates = estimate_plays(position.board[None], batch, evaluator, context, full_depth, rows)
-    order = best_first(estimates.values, position.board[None], batch, evaluator)
+    values, sources = estimate_plays(position.board[None], batch, evaluator, context, full_depth, rows)
+    order = best_first(values, position.board[None], batch, evaluator)
     shown = order[(np.arange(len(order)) < chances_for) | (rows[order] & (chances_for > 0))]
-    return _ranking(position, roll, evaluator, context, batch, estimates, order, shown, name)
+    known = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
+    chances = {row: Probabilities(*five) for row, five in zip(shown.tolist(), known.tolist(), strict=True)}
+    best = float(values[order[0]])
+    plays = tuple(
+        RankedPlay(
+            Play(Position(batch.boards[row]), *decode_path(int(batch.paths[row]), roll)),
+            float(values[row]),
+            float(values[row]) - best,
+            source_words(int(sources[row])),
+            chances.get(row),
+        )
+        for row in order.tolist()
+    )
+    valued_for = "" if context.state is None else describe_score(context.state)
+    return Ranking(position, roll, name or evaluator.name, plays, valued_for)
 
 
 def estimate_plays(
@@ -296,7 +286,7 @@ def _set_exact(
     from motif.doubling.exact import exact_equities, prepare_plays
 
     boards = batch.boards
-    home = (boards[:, _HOME:] <= 0).all(axis=1) & (boards[:, : 26 - _HOME] >= 0).all(axis=1)
+    home = (boards[:, HOME + 1 :] <= 0).all(axis=1) & (boards[:, : POINTS - HOME + 1] >= 0).all(axis=1)
     opponent, cube_model = context.state.switch_sides(), context.cube_model
     prepared = -1
     for row in np.flatnonzero(home).tolist():
@@ -334,35 +324,6 @@ def source_words(source: int) -> str:
 def plies_of(evaluator: Evaluator) -> int:
     """Return an evaluator's plies of lookahead."""
     return evaluator.plies if isinstance(evaluator, LookaheadEvaluator) else 0
-
-
-def _ranking(
-    position: Position,
-    roll: tuple[int, int],
-    evaluator: Evaluator,
-    context: CubeContext,
-    batch: PlayBatch,
-    estimates: PlayEstimates,
-    order: npt.NDArray[np.intp],
-    shown: npt.NDArray[np.intp],
-    name: str,
-) -> Ranking:
-    values, sources = estimates
-    rows = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
-    chances = {row: Probabilities(*five) for row, five in zip(shown.tolist(), rows.tolist(), strict=True)}
-    best = float(values[order[0]])
-    plays = tuple(
-        RankedPlay(
-            Play(Position(batch.boards[row]), *decode_path(int(batch.paths[row]), roll)),
-            float(values[row]),
-            float(values[row]) - best,
-            source_words(int(sources[row])),
-            chances.get(row),
-        )
-        for row in order.tolist()
-    )
-    valued_for = "" if context.state is None else describe_score(context.state)
-    return Ranking(position, roll, name or evaluator.name, plays, valued_for)
 
 
 def probabilities_of(

@@ -53,7 +53,7 @@ class _OpenFile:
                 connection.close()
 
 
-class DamagedError(sqlite3.DatabaseError):
+class _DamagedError(sqlite3.DatabaseError):
     """A damaged database that can still be opened."""
 
 
@@ -80,7 +80,7 @@ class Database:
         weakref.finalize(self, self._open.close)
 
     def _prepare(self, connection: sqlite3.Connection, version: int) -> None:
-        """Make the tables of a new file, whose `version` is 0; raise `DamagedError` for missing columns."""
+        """Make the tables of a new file, whose `version` is 0; raise `_DamagedError` for missing columns."""
         ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
         if version == 0 and tables == 0:
             connection.execute("BEGIN IMMEDIATE")
@@ -93,23 +93,16 @@ class Database:
             for table, columns in self.COLUMNS.items():
                 connection.execute(f"SELECT {columns} FROM {table} LIMIT 0")
         except sqlite3.OperationalError as error:
-            raise DamagedError(str(error)) from None
+            raise _DamagedError(str(error)) from None
 
     def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
         """Copy the readable part of a damaged file into the new one, and return its size in words."""
         return "nothing"
 
-    def fill(self, connection: sqlite3.Connection) -> None:
-        """Import what earlier versions stored; called whenever the database is opened."""
-
-    def has_former(self) -> bool:
-        """Return whether `fill` has anything to import."""
-        return False
-
     def is_there(self) -> bool:
         """Return whether anything was ever stored; if not, reading makes no file."""
         try:
-            return self._open.connection is not None or self._path.exists() or self.has_former()
+            return self._open.connection is not None or self._path.exists()
         except OSError as error:
             raise StorageError(f"{self.KEPT} cannot be read: {reason(error)}") from None
 
@@ -130,7 +123,7 @@ class Database:
             try:
                 return attempt()
             except sqlite3.DatabaseError as error:
-                if not is_damage(error):
+                if not _is_damage(error):
                     raise
                 self._open.close()  # to be examined when it is opened again
                 return attempt()
@@ -148,7 +141,7 @@ class Database:
             self._open.close()
 
     def _connected(self) -> sqlite3.Connection:
-        """Open the database; one process at a time creates, replaces and fills it."""
+        """Open the database; one process at a time creates and replaces it."""
         try:
             make_folder(self.folder.parent)
         except FileError:
@@ -159,20 +152,15 @@ class Database:
             try:
                 connection = self._opened()
             except sqlite3.DatabaseError as error:
-                if not is_damage(error):
+                if not _is_damage(error):
                     raise
                 connection = self._renewed()
-            try:
-                self.fill(connection)
-            except BaseException:
-                connection.close()
-                raise
             self._open.connection, self._open.file = connection, _file_at(self._path)
             return connection
 
     def _renewed(self) -> sqlite3.Connection:
         """Rename the damaged database and start a new one with its readable part."""
-        aside = free_path(self._path.with_name(f"{self._path.stem}.damaged{self._path.suffix}"))
+        aside = _free_path(self._path.with_name(f"{self._path.stem}.damaged{self._path.suffix}"))
         with _held(self._path):
             for suffix in ("", "-wal", "-shm"):
                 with suppress(FileNotFoundError):
@@ -181,7 +169,7 @@ class Database:
                     )
         connection = self._opened()
         found = self.recover(connection, aside)
-        print_for_operator(
+        _print_for_operator(
             f"{self._path} was damaged: it is now {aside.name}, and {found} of it could be read"
         )
         return connection
@@ -212,7 +200,7 @@ class Database:
                 raise StorageError(f"the stored {self.KEPT} are from a newer version of motif")
             ((soundness,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
             if soundness != "ok":
-                raise DamagedError(soundness)
+                raise _DamagedError(soundness)
             self._prepare(connection, version)
         except BaseException:
             connection.close()
@@ -286,10 +274,10 @@ def _held(damaged: Path) -> Iterator[None]:
         connection.close()
 
 
-def is_damage(error: sqlite3.DatabaseError) -> bool:
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
     """Return whether an error means that the file is damaged or not a database."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite says more exactly
-    return isinstance(error, DamagedError) or code in _DAMAGE
+    return isinstance(error, _DamagedError) or code in _DAMAGE
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
@@ -300,12 +288,11 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
-def free_path(path: Path) -> Path:
+def _free_path(path: Path) -> Path:
     """Return `path`, or a numbered name if it exists."""
     others = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
     return next(one for one in chain((path,), others) if not one.exists())
 
 
-def print_for_operator(what: str) -> None:
-    """Print a line for the server's operator."""
+def _print_for_operator(what: str) -> None:
     print(f"motif: {plain_text(what)}", file=sys.stderr, flush=True)

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
 from pydantic import Field
 
+from motif.analysis.judge import known_error_rate
 from motif.board.rules import MAX_MATCH_LENGTH
+from motif.evaluators.named import LATEST, own_name
 from motif.runtime.frames import Record
 from motif.serve.bodies import BodyRoute, computed, json_answer, service_of
 from motif.serve.game_store import GameStore, new_settings
-from motif.serve.levels import levels
 from motif.serve.questions import Notation, Question, Short
 from motif.session.kept_game import YOU, opponents
 from motif.session.session import SessionRules
@@ -22,6 +23,15 @@ _SECONDS_TO_READ = 20.0
 """Estimated time for a large .mat file."""
 _SECONDS_TO_JUDGE = 4.5
 """Longest estimated time for the tutor, which plays out late endings."""
+_LEVELS: dict[str, tuple[str, float | None]] = {
+    "beginner": ("phase", 73.4),
+    "casual": ("pubeval", 35.6),
+    "club": ("motif-v0", 16.7),
+    "strong": (LATEST, None),
+    "best": (f"{LATEST}@2", None),
+}
+"""Opponents by level, the weakest first, each with its millipoints per decision on the contact lines of
+`data/bench/`; None for the newest weights, whose rate `known_error_rate` returns."""
 OpponentName = Annotated[str, Field(max_length=60, description="A name of /api/v1/games/opponents.")]
 Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Dice seed; random by default.")]
 
@@ -74,6 +84,16 @@ def _games(request: Request) -> GameStore:
 async def games(request: Request) -> Response:
     """Return the stored games, the most recently changed first."""
     return json_answer({"games": await service_of(request).compute(_games(request).summaries)})
+
+
+def levels() -> list[Record]:
+    """List the levels of opponents for JSON, the weakest first."""
+    records: list[Record] = []
+    for level, (name, rate) in _LEVELS.items():
+        known = known_error_rate(own_name(name)) if rate is None else rate
+        rounded = None if known is None else round(known, 1)
+        records.append({"level": level, "name": name, "error_rate": rounded})
+    return records
 
 
 @router.get("/opponents")

@@ -13,12 +13,11 @@ from motif.board.identifiers import gnubg_id
 from motif.board.match_ids import xgid
 from motif.board.match_state import owner_seen_by, owning_player
 from motif.board.moves import Play, play_tree
+from motif.board.packed import HOME
 from motif.board.position import Position
 from motif.runtime.frames import Record
 from motif.session.event_game import GameStep, Objection
 from motif.session.kept_game import KeptGame, default_advisor
-
-_HOME = 6
 
 
 def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep] = ()) -> Record:
@@ -106,7 +105,7 @@ def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> R
 
 def _bearoff(position: Position, plays: list[Play]) -> str | None:
     own, other = (np.flatnonzero(side > 0) for side in (position.board, -position.board))
-    if own[-1] > _HOME or other[0] < own[-1]:
+    if own[-1] > HOME or other[0] < own[-1]:
         return None
     borne_off = [play.position.opponent_off for play in plays]
     most = max(borne_off)

@@ -137,7 +137,6 @@ class _Body:
         return message
 
     def forget(self) -> None:
-        """Release the body."""
         self._guard.held -= self._size
 
 

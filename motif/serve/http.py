@@ -18,7 +18,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from functools import partial
 from hashlib import sha256
-from html import escape
 from threading import Timer
 from types import FrameType
 from typing import NamedTuple
@@ -32,6 +31,7 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 from uvicorn.supervisors import Multiprocess
 
+from motif.reports.document import rendered
 from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, SettingError, plain_text
 from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
@@ -56,6 +56,7 @@ _INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 _SECONDS_TO_BEGIN = 60
 _A_MOMENT = 0.05
+"""Time in which a client that is leaving has left."""
 _OTHER_FILES = 200
 """Open files besides connections."""
 
@@ -165,19 +166,14 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 async def _internal(request: Request, error: Exception) -> Response:
     what = f"internal error: {type(error).__name__}"
-    if await _has_left():
+    client = CLIENT.get()
+    await asyncio.sleep(_A_MOMENT)
+    if client is not None and client.has_left:
         return problem(500, what)  # writing to a connection that is closed just now raises anything
     print(f"motif: {request.url.path}: {what}: {plain_text(str(error))}", file=sys.stderr, flush=True)
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)
     return problem(500, what)
-
-
-async def _has_left() -> bool:
-    """Return whether the client has left, or leaves in a moment."""
-    client = CLIENT.get()
-    await asyncio.sleep(_A_MOMENT)
-    return client is not None and client.has_left
 
 
 _ANSWERS: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
@@ -251,13 +247,11 @@ class _Server(uvicorn.Server):
         self._app, self._ready = app, ready
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """See `uvicorn.Server.handle_exit`."""
         if sig == signal.SIGINT:
             self._app.state.exit_code = _INTERRUPTED
         super().handle_exit(sig, frame)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """See `uvicorn.Server.startup`."""
         await super().startup(sockets)
         if self.started and sockets:
             self._ready(_say_where(sockets[0]))
@@ -267,7 +261,6 @@ class _Workers(Multiprocess):
     """Several processes that share a port; one that dies is replaced."""
 
     def init_processes(self) -> None:
-        """See `Multiprocess.init_processes`."""
         super().init_processes()
         if all(process.wait_until_ready(_SECONDS_TO_BEGIN) for process in self.processes):
             _say_where(self.sockets[0])
@@ -426,37 +419,10 @@ async def wildbg_schema(request: Request) -> Response:
 @router.get("/swagger/index.html")
 async def page(request: Request) -> HTMLResponse:
     """Return the routes, with examples."""
-    return await service_of(request).compute(_page, request.app, str(request.base_url).rstrip("/"))
 
+    def answer() -> HTMLResponse:
+        base = str(request.base_url).rstrip("/")
+        listed = routes(schema_of(request.app))
+        return HTMLResponse(rendered("routes.html", style=_STYLE, base=base, routes=listed))
 
-def _page(app: FastAPI, base: str) -> HTMLResponse:
-    schema = schema_of(app)
-    return HTMLResponse(
-        _PAGE.format(style=_STYLE, version=escape(schema["info"]["version"]), routes=_sections(schema, base))
-    )
-
-
-def _sections(schema: Record, base: str) -> str:
-    lines = []
-    for route in routes(schema):
-        lines.append(f"<h2><code>{route.method} {escape(route.path)}</code></h2><p>{escape(route.about)}</p>")
-        commands = [route.command(base, body) for body in route.bodies] or [route.command(base)]
-        lines += [f"<pre>{escape(command)}</pre>" for command in commands]
-        if route.answer:
-            lines.append(f"<pre>{escape(route.answer)}</pre>")
-        rows = "".join(
-            f"<tr><td><code>{escape(name)}</code></td><td>{escape(kind)}</td><td>{escape(about)}</td></tr>"
-            for name, kind, about in route.fields
-        )
-        if rows:
-            lines.append(f"<details><summary>Parameters</summary><table>{rows}</table></details>")
-    return "\n".join(lines)
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>motif over HTTP</title><style>{style}</style></head><body><h1>motif {version} over HTTP</h1>
-<p>The schema for programs is <a href="/openapi.json">/openapi.json</a>.</p>
-{routes}
-</body></html>
-"""
+    return await service_of(request).compute(answer)

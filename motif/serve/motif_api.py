@@ -120,7 +120,9 @@ async def evaluate(question: EvaluateQuestion, request: Request) -> Response:
         return answer
     position = question.position()[0]
     cost = service.cost(RequestKind.EVALUATION, question.player, position=position)
-    return await computed(request, _loaded_evaluation, service, question, cost=cost)
+    return await computed(
+        request, lambda: _evaluation(question, *service.evaluator(question.player)), cost=cost
+    )
 
 
 def quick_evaluation(service: EngineService, question: EvaluateQuestion) -> Response | None:
@@ -129,10 +131,6 @@ def quick_evaluation(service: EngineService, question: EvaluateQuestion) -> Resp
     if loaded is None or not isinstance(loaded[1], StaticEvaluator):
         return None
     return json_answer(_evaluation(question, *loaded))
-
-
-def _loaded_evaluation(service: EngineService, question: EvaluateQuestion) -> Record:
-    return _evaluation(question, *service.evaluator(question.player))
 
 
 def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> Record:
@@ -408,7 +406,11 @@ async def evaluate_batch(batch: EvaluateBatch, request: Request) -> Response:
 
 def _evaluated(service: EngineService, batch: EvaluateBatch) -> bytes:
     name, evaluator = service.evaluator(batch.player)
-    boards = _each("ids", batch.ids, boards_of, parse_position)
+    try:
+        boards = boards_of(batch.ids)
+    except MotifError:
+        _each("ids", batch.ids, parse_position)  # which says what is wrong with which
+        raise
     rows = np.empty((len(boards), len(OUTPUTS)))
     for part in _parts(len(boards), _EVALUATED_AT_ONCE):
         rows[part] = evaluator.evaluate_many(boards[part])
@@ -432,12 +434,7 @@ async def hint_batch(batch: HintBatch, request: Request) -> Response:
 def _hinted(service: EngineService, batch: HintBatch) -> bytearray:
     name, evaluator = service.judge(batch.player, batch.fast, batch.deep)
     context, valued = for_match(evaluator, batch.options(), None)
-    decided = _each(
-        "decisions",
-        batch.decisions,
-        lambda decisions: [one.decision() for one in decisions],
-        BatchDecision.decision,
-    )
+    decided = _each("decisions", batch.decisions, BatchDecision.decision)
     boards = np.array([position.board for position, _, _ in decided], np.int8).reshape(-1, BOARD_SIZE)
     rolls = np.array([roll for _, _, roll in decided], np.int64).reshape(-1, 2)
 
@@ -468,7 +465,7 @@ async def cube_batch(batch: CubeBatch, request: Request) -> Response:
 def _cubes(service: EngineService, batch: CubeBatch) -> bytearray:
     name, evaluator = service.judge(batch.player, batch.fast, batch.deep)
     options = batch.options()
-    items = _each("ids", batch.ids, lambda ids: [parse_position(text) for text in ids], parse_position)
+    items = _each("ids", batch.ids, parse_position)
     questions = [(position, options.state_of(match)) for position, match in items]
 
     def part_of(part: slice) -> list[Record]:
@@ -481,22 +478,15 @@ def _cubes(service: EngineService, batch: CubeBatch) -> bytearray:
     return _listed("cubes", (part_of(part) for part in _parts(len(questions))))
 
 
-def _each(
-    name: str,
-    items: list[_Item],
-    read: Callable[[list[_Item]], _Read],
-    read_one: Callable[[_Item], object],
-) -> _Read:
-    """Read all `items` of the field `name`; an error names the one that `read_one` cannot read."""
-    try:
-        return read(items)
-    except MotifError as error:
-        for number, item in enumerate(items):
-            try:
-                read_one(item)
-            except MotifError as fault:
-                raise type(fault)(f"{name}[{number}]: {fault}") from None
-        raise error
+def _each(name: str, items: list[_Item], read: Callable[[_Item], _Read]) -> list[_Read]:
+    """Read each of the `items` of the field `name`; an error names the item."""
+    found = []
+    for number, item in enumerate(items):
+        try:
+            found.append(read(item))
+        except MotifError as fault:
+            raise type(fault)(f"{name}[{number}]: {fault}") from None
+    return found
 
 
 class Shortcut:

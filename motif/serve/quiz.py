@@ -18,7 +18,7 @@ from motif.players.ranking import rank_plays
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Record
 from motif.serve.analysis_store import MIN_ERROR
-from motif.serve.questions import EstimateSource, Id, Known, Notation
+from motif.serve.questions import EstimateSource, Id, Known, KnownEstimate, Notation
 
 _DOUBLES = "no double", "double, take", "double, pass"
 _MOST_CANDIDATES = 100
@@ -26,14 +26,11 @@ _LONGEST_QUESTION = 10_000
 """Largest size of a question as JSON, in characters; those of analyses have about 1,500."""
 
 
-class JudgedAnswer(BaseModel):
+class JudgedAnswer(KnownEstimate):
     """A play or a cube action, with the equity that an analysis found."""
 
-    done: Notation
-    equity: Known
+    model_config = ConfigDict(extra="ignore")
     source: EstimateSource = ""
-    se: Known | None = None
-    lookahead: Known | None = None
 
 
 class AskedQuestion(BaseModel):

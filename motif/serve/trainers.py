@@ -11,6 +11,7 @@ from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
+from motif.board.packed import HOME
 from motif.board.position import Position
 from motif.doubling.decision import cube_decision
 from motif.evaluators.named import default_player
@@ -22,7 +23,6 @@ TRAINER_KINDS = ("opening", "reply", "bearoff", "cube")
 _DICE = random.SystemRandom()
 _NEAR = 0.15
 """Largest gap, in points, of a cube question."""
-_HOME = 6
 
 
 def new_question(kind: str) -> tuple[str, Record]:
@@ -88,8 +88,7 @@ def _bearoffs() -> Iterator[tuple[Position, tuple[int, int]]]:
     """Yield bearoff positions with rolls that offer a choice."""
     while True:
         for position, roll in _played():
-            board = position.board
-            at_home = not (board[_HOME + 1 :] > 0).any()
+            at_home = not (position.board[HOME + 1 :] > 0).any()
             if at_home and 0 < position.own_off < 12 and len(legal_plays(position, roll)) > 2:
                 yield position, roll
 

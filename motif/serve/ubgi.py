@@ -14,7 +14,7 @@ what the engines that speak it send.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TextIO
+from typing import TextIO
 
 from motif.board.fibs_board import PREFIX as FIBS_PREFIX
 from motif.board.fibs_board import parse_fibs_board
@@ -286,9 +286,6 @@ class UbgiEngine:
             raise RefusalError(UNSUPPORTED, quoted(words[1]))
         return ()
 
-    def _change_session(self, **changes: Any) -> None:
-        self._task = replace(self._task, session=replace(self._task.session or Session(), **changes))
-
     def _new_session(self, words: list[str]) -> Sequence[str]:
         named = _pairs(words, ("type", "length", "jacoby", "crawford"))
         kind = _check_one_of(named.get("type", "money"), ("money", "match"))
@@ -312,7 +309,8 @@ class UbgiEngine:
         if len(named) != 2:
             raise RefusalError(BAD_VALUE, "expected setcube value N owner WHO")
         owner = _OWNERS[_check_one_of(named["owner"], tuple(_OWNERS))]
-        self._change_session(cube=_number(named["value"], 1), owner=owner)
+        session = replace(self._task.session or Session(), cube=_number(named["value"], 1), owner=owner)
+        self._task = replace(self._task, session=session)
         return ()
 
     def _set_turn(self, words: list[str]) -> Sequence[str]:

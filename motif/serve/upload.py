@@ -52,17 +52,14 @@ class Upload(NamedTuple):
         Raises `RecordError` for a form without a file, a damaged one, and too many or too large parts.
         """
         if not self.content_type.lower().startswith(_FORM):
-            return self.name, self._decoded() if self.in_base64 else self.body
+            try:
+                return self.name, b64decode(self.body, validate=True) if self.in_base64 else self.body
+            except ValueError:
+                raise RecordError("content: invalid base64") from None
         form = _Form(self.content_type, self.body)
         if form.name is None:
             raise RecordError("the form has no file")
         return plain_text(form.name), bytes(form.content)
-
-    def _decoded(self) -> bytes:
-        try:
-            return b64decode(self.body, validate=True)
-        except ValueError:
-            raise RecordError("content: invalid base64") from None
 
 
 class _Form:
@@ -222,7 +219,6 @@ def _read_all(pipe: Any, parent: int) -> None:
 
 
 def _outcome(upload: Upload, most_rolls: int) -> tuple[str, MatchRecord] | Exception:
-    """Return the result of `read_upload`, or its error."""
     try:
         return read_upload(upload, most_rolls)
     except MotifError as error:

@@ -12,7 +12,7 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.contests import pairs as pairs_module
 from motif.contests import play_money_games
-from motif.contests.cubeless_games import play_cubeless_games
+from motif.contests.pairs import play_cubeless_games
 from motif.contests.result import (
     ALL_PLAYED,
     CERTAIN,

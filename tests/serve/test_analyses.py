@@ -14,8 +14,8 @@ from motif.board.mat_file import mat_text
 from motif.evaluators.named import own_name
 from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, UnknownAnalysis
 from motif.serve.database import StorageError
+from motif.serve.game_api import levels
 from motif.serve.game_database import NoRoomError
-from motif.serve.levels import levels
 from motif.serve.trainers import TRAINER_KINDS, new_question
 from motif.session.kept_game import check_opponent
 from tests.serve.conftest import ROOT

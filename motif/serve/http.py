@@ -423,6 +423,8 @@ async def page(request: Request) -> HTMLResponse:
     def answer() -> HTMLResponse:
         base = str(request.base_url).rstrip("/")
         listed = routes(schema_of(request.app))
-        return HTMLResponse(rendered("routes.html", style=_STYLE, base=base, routes=listed))
+        return HTMLResponse(
+            rendered("routes.html", "motif over HTTP", style=_STYLE, base=base, routes=listed)
+        )
 
     return await service_of(request).compute(answer)

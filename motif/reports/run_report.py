@@ -37,7 +37,7 @@ from motif.learning.bootstrap_run import (
     VersionStep,
     load_config,
 )
-from motif.learning.heads import HEAD
+from motif.learning.heads import HEAD, has_hidden_units
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import held_out
 from motif.players import static_player
@@ -288,17 +288,17 @@ def _run_terms(
     """Return the last version's `top` terms and parameters of a class and head, and their picture.
 
     Terms have standard errors if they are `known` from the table of terms or come from the samples of the
-    fit, and none if they come from `boards`.
+    fit, and none with hidden units or if there are no samples; then they come from `boards`.
     """
     weights, source = run.weights[run.last], "the positions it was fitted to"
     if known is not None:
         terms = known
-    elif run.pools is not None:
+    elif run.pools is not None and not has_hidden_units(weights, *place):
         tell(f"{weights.name}: standard errors of the terms")
         terms, _ = fitted_terms(run.pools, weights, *place)
     else:
         terms, count = board_terms(boards, weights, *place)
-        source = f"{count:,} self-play positions"
+        source = f"{count:,} {'self-play positions' if run.pools is None else 'positions of its samples'}"
     seen = observed_positions(weights, boards, *place)
     told, effects = term_summaries(weights, terms, seen, top), effect_summaries(seen, top)
     units = unit_summaries(weights, *place, seen.boards)[:top]

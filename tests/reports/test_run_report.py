@@ -15,6 +15,7 @@ import typer
 from motif.analysis.term_report import (
     board_terms,
     dataset_boards,
+    fitted_terms,
     full_value,
     observed_positions,
     term_summaries,
@@ -302,6 +303,16 @@ def test_a_run_with_hidden_units(tmp_path):
         for unit in told:
             assert f"{unit.words[0].upper()}{unit.words[1:]}." in text
             assert f"output weight {unit.amount:+.3f}" in text
+        # The slope of the link, and so the size of a term, depends on the hidden units.
+        place = "contact", "win"
+        expected = (
+            board_terms(boards, each, *place)[0]
+            if each is weights
+            else fitted_terms([tmp_path / "v0" / "samples"], each, *place)[0]
+        )
+        seen = observed_positions(each, boards, *place)
+        assert all(term.sentence in text for term in term_summaries(each, expected, seen, 5))
+        assert ("positions of its samples" in text) == (each is weights)
 
 
 def test_held_out_positions_are_those_of_the_fit(tmp_path):

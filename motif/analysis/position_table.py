@@ -28,19 +28,27 @@ Column = npt.NDArray[np.generic] | Sequence[str]
 
 
 def position_columns(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64]) -> dict[str, Column]:
-    """Return the columns (n,) by name; `clusters` (n,) are group numbers."""
+    """Return the columns (n,) by name; `clusters` (n,) are group numbers.
+
+    A parameter with the name of another column, such as ``position``, is called ``parameter_position``.
+    """
     judged, scale = analysis.judged, analysis.scale
-    columns: dict[str, Column] = {
+    place: dict[str, Column] = {
         "position": gnubg_ids(analysis.boards),
         "class": [CLASS_NAMES[code] for code in judged.classes.tolist()],
         "cluster": clusters,
     }
-    for k, name in enumerate(analysis.parameters.names):
-        columns[name] = judged.features[:, k].astype(np.float32)
-    columns[scale.raw] = judged.raw
+    values: dict[str, Column] = {scale.raw: judged.raw}
     if scale.value == "S":
-        return {**columns, "S_me": analysis.values, "S_op": _HUNDRED - analysis.values}
-    return {**columns, analysis.head if scale.unit != "%" else f"{analysis.head}_percent": analysis.values}
+        values |= {"S_me": analysis.values, "S_op": _HUNDRED - analysis.values}
+    else:
+        values[analysis.head if scale.unit != "%" else f"{analysis.head}_percent"] = analysis.values
+    taken = {*place, *values}
+    measured = {
+        f"parameter_{name}" if name in taken else name: column.astype(np.float32)
+        for name, column in zip(analysis.parameters.names, judged.features.T, strict=True)
+    }
+    return {**place, **measured, **values}
 
 
 def write_positions(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64], folder: Path) -> None:

@@ -14,7 +14,7 @@ from matplotlib.image import imread
 
 from motif.analysis.evaluator_analysis import Clusters, analysis_of, self_play_positions
 from motif.analysis.position_clusters import position_clusters
-from motif.analysis.position_table import value_ranges
+from motif.analysis.position_table import position_columns, value_ranges
 from motif.board.identifiers import gnubg_ids
 from motif.evaluators import load_static
 from motif.evaluators.bras import ARTICLE
@@ -196,6 +196,18 @@ def test_positions_are_a_table(bras):
         here = (low <= score) & (score < high)
         assert (high - low, int(row["positions"])) == (0.5, here.sum())
         assert float(row["value"]) == pytest.approx(mine[here].mean(), rel=1e-5)
+
+
+def test_parameters_leave_other_columns_alone(races):
+    names = ("position", "x", *races.parameters.names[2:])
+    renamed = [replace(one, name=name) for one, name in zip(races.parameters.parameters, names, strict=True)]
+    parameters = replace(races.parameters, parameters=tuple(renamed))
+    groups = np.zeros(len(races.boards), np.int64)
+    columns = position_columns(replace(races, parameters=parameters), groups)
+    assert list(columns["position"]) == gnubg_ids(races.boards)
+    np.testing.assert_array_equal(columns["x"], races.judged.raw)
+    for k, name in enumerate(("parameter_position", "parameter_x", *names[2:])):
+        np.testing.assert_array_equal(columns[name], races.judged.features[:, k].astype(np.float32))
 
 
 @pytest.mark.slow

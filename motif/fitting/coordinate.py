@@ -43,8 +43,6 @@ from motif.fitting.terms import FloatArray, Terms
 METHOD = "coordinate"
 _ROWS_PER_WEIGHT = 8
 """Rows per weight for the model's curvature; half as many for the first model, which is soon replaced."""
-_MIN_ROWS = 16384
-"""Minimum number of rows, for problems with few weights."""
 MAX_SWEEPS = 60
 """Maximum sweeps back and forth per pass."""
 _MIN_SWEEPS = 5
@@ -136,7 +134,7 @@ class _CoordinateState:
         return self._take(self._combined(gradient, _Step(swept, raw)), gradient)
 
     def _new_model(self, rows_per_weight: int) -> "_Model":
-        size = max(_MIN_ROWS, rows_per_weight * self.terms.count)
+        size = rows_per_weight * self.terms.count
         return _Model(self._objective, self.terms, self.point, self._leverages, size)
 
     def _gradient(self) -> FloatArray:

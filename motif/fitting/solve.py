@@ -71,7 +71,9 @@ def pruned(
         terms = problem.terms
         if not len(terms.pairs):
             break
-        mask = _mask(problem, result, clusters, z)
+        ratios = significance(problem, result.weights, clusters).z
+        # A pair that never occurs has no ratio, and is dropped.
+        mask = (np.abs(ratios) >= z) | (np.arange(terms.count) <= terms.size)
         if mask.all():
             break
         problem = replace(problem, terms=Terms(terms.size, terms.pairs[mask[1 + terms.size :]]))
@@ -79,15 +81,3 @@ def pruned(
             problem, start=result.weights[mask], max_passes=max_passes, tolerance=tolerance
         )
     return Pruned(problem.terms, result)
-
-
-def _mask(
-    problem: Problem, result: FitResult, clusters: npt.ArrayLike | None, z: float
-) -> npt.NDArray[np.bool_]:
-    """Return which weights are kept (count,). A pair with standard error 0 never occurs and is dropped."""
-    terms = problem.terms
-    statistics = significance(problem, result.weights, clusters)
-    mask = np.ones(terms.count, np.bool_)
-    pairs = slice(1 + terms.size, None)
-    mask[pairs] = np.abs(statistics.z[pairs]) >= z  # False for NaN too
-    return mask

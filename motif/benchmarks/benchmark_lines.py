@@ -64,20 +64,9 @@ def keyed_decision(
     plays: Iterable[RolledPlay],
     choices: Mapping[str, int],
 ) -> RolledDecision:
-    """Return a decision with positions as keys.
+    """Return a decision with positions as keys, from the board (26,) before the `roll`, the higher die first.
 
-    Parameters
-    ----------
-    before
-        Board int8 (26,) before the roll.
-    roll
-        The two dice, the higher first.
-    after
-        Boards int8 (m, 26) after the plays; `plays` contain row numbers.
-    plays
-        Rollouts of the plays, best play first.
-    choices
-        Row number of each player's choice.
+    `plays`, best first, and the `choices` of the players contain row numbers of the boards `after` (m, 26).
     """
     keys = [position_key(Position(board)) for board in after]
     chosen = by_play({player: keys[number] for player, number in choices.items()})

@@ -165,28 +165,12 @@ def fit_hidden(
     checkpoint: Path | None = None,
     on_pass: Callable[[HiddenPass], None] | None = None,
 ) -> HiddenFit:
-    """Fit the probabilities of a class to `rows`.
+    """Fit the probabilities of a class to `rows`, by default from random weights.
 
-    Parameters
-    ----------
-    rows : HiddenRows
-        The labelled positions.
-    settings : HiddenSettings
-        Settings of the fit.
-    start : FittedClass, optional
-        Initial weights, with the same number of hidden units; random by default.
-    jobs : int
-        Number of threads; the result does not depend on it.
-    checkpoint : Path, optional
-        A file in which the state is stored after each pass; an interrupted fit continues from it. A damaged
-        file is ignored.
-    on_pass : callable, optional
-        Called after each pass.
-
-    Returns
-    -------
-    HiddenFit
-        The weights after the pass with the lowest validation error between plays.
+    `start` has the same number of hidden units. The result does not depend on the number of threads, `jobs`.
+    The state is stored in the file `checkpoint` after each pass, and an interrupted fit continues from it; a
+    damaged file is ignored. Returns the weights after the pass with the lowest validation error between
+    plays.
     """
     scale = _scale(rows)
     weights = _random_start(rows, settings) if start is None else _continued(start, scale)

@@ -60,25 +60,10 @@ def play_trials(player: Model | Evaluator, rules: PlayoutRules, seed: int, porti
 def player_trials(
     choose: Choose, judge: Model | Evaluator, rules: PlayoutRules, seed: int, portion: Portion
 ) -> Values:
-    """Play the trials of a portion, with plays chosen by a player.
+    """Play the trials of a portion, with plays from `choose`; return float64 (n, trials, 5).
 
-    Parameters
-    ----------
-    choose
-        Function that chooses plays, such as `motif.players.player.Player.choose_many`.
-    judge
-        Evaluator that measures the luck, and evaluates positions where the rules end a trial early.
-    rules
-        Rules for the end of trials, with the number of plies on which results are luck-adjusted.
-    seed
-        Random seed.
-    portion
-        The boards and trials.
-
-    Returns
-    -------
-    ndarray
-        Float64 (n, trials, 5): the five probabilities of the player on roll.
+    These are the five probabilities of the player on roll. The `judge` measures the luck, and evaluates
+    positions where the `rules` end a trial early.
     """
     packed, items, first, count, _ = portion
     measure = _ByModel(judge, rules) if isinstance(judge, tuple) else _ByEvaluator(judge, rules)

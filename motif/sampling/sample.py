@@ -279,12 +279,13 @@ def sample(
     if labeller is None and not (settings.is_rolled_out or settings.is_by_outcome):
         labeller = load(settings.label).require_evaluator()
     starts = range(0, settings.games, games_a_part(settings))
+    taught = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
     provenance = {
         **asdict(settings),
         "player": player_label or settings.player,
         "label": _label_name(settings, player_label or settings.player),
         "player_fingerprint": fingerprint_of(evaluator),
-        **_labels_provenance(labeller),
+        **({"label_fingerprint": taught} if taught else {}),
         **({"recorded": games_fingerprint(recorded)} if recorded else {}),
         "games_a_part": starts.step,
         "motif": VERSION,
@@ -319,12 +320,6 @@ def _label_name(settings: SampleSettings, player: str) -> str:
     """Return the labeller's name in a dataset in which the player is called `player`."""
     name, mark, depth = settings.label.rpartition("@")
     return player + mark + depth if mark and name == settings.player else settings.label
-
-
-def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
-    """Return the fingerprint of a dataset's labeller by name, if the labeller has one."""
-    fingerprint = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
-    return {"label_fingerprint": fingerprint} if fingerprint else {}
 
 
 def games_a_part(settings: SampleSettings) -> int:

@@ -364,10 +364,14 @@ def _all_parts(
     if isinstance(evaluator, StaticEvaluator):
         make = partial(sample_games, settings, evaluator.model, labeller=labeller)
     at_once = games_a_call(settings, labeller)
-    pieces = {k: _pieces(starts[k], min(starts.step, settings.games - starts[k]), at_once) for k in missing}
+    ends = {k: min(starts[k] + starts.step, settings.games) for k in missing}
+    pieces = {
+        k: [range(first, min(first + at_once, ends[k])) for first in range(starts[k], ends[k], at_once)]
+        for k in missing
+    }
     calls = (
-        (first, count, recorded[first : first + count])
-        for first, count in chain.from_iterable(pieces.values())
+        (games.start, len(games), recorded[games.start : games.stop])
+        for games in chain.from_iterable(pieces.values())
     )
     what = "recorded games" if recorded else f"games of {settings.player}"
     whole = dict(kept)
@@ -395,11 +399,6 @@ def _all_parts(
         if stop.made:
             raise KeyboardInterrupt(f"{folder}: {len(parts)} of {len(names)} parts are complete")
     return parts
-
-
-def _pieces(first: int, count: int, at_once: int) -> list[tuple[int, int]]:
-    """Split the games of a part into pieces (first game, number of games) of at most `at_once` games."""
-    return [(game, min(at_once, first + count - game)) for game in range(first, first + count, at_once)]
 
 
 def sample_games(

@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmarks.benchmark_lines import RolledDecision, keyed_decision, write_benchmark
-from motif.benchmarks.verdict import RolledPlay, Roller, Rule, rolled_plays
+from motif.benchmarks.benchmark_files import RolledDecision, keyed_decision, write_benchmark
+from motif.benchmarks.verdict import Roller, Rule, rolled_plays
 from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
@@ -386,7 +386,7 @@ def _all_decided(
     path: Path, selection: Selection, settings: MakeSettings, jobs: int | None
 ) -> list[RolledDecision]:
     """Roll out the remaining decisions; each is written to `path` when it is finished."""
-    done = [_from_dict(json.loads(line)) for line in whole_lines(path)]
+    done = [RolledDecision.from_dict(json.loads(line)) for line in whole_lines(path)]
     write_text(path, "".join(f"{json.dumps(asdict(one))}\n" for one in done))
     count = len(selection.boards)
     calls = ((k, selection.boards[k], selection.rolls[k]) for k in range(len(done), count))
@@ -402,9 +402,3 @@ def _all_decided(
             done.append(decision)
             advance(1)
     return done
-
-
-def _from_dict(record: dict[str, Any]) -> RolledDecision:
-    plays = tuple((key, RolledPlay.from_dict(play)) for key, play in record["plays"])
-    chosen_by = {key: tuple(players) for key, players in record["chosen_by"].items()}
-    return RolledDecision(record["key"], tuple(record["roll"]), plays, chosen_by)

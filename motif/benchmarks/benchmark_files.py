@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -224,13 +224,18 @@ class _Keyed:
         """Return the positions (n, 26); raise `_BadLineError` for an invalid key."""
         return _decoded(self.keys, self.lines)
 
+    def chances(self, width: int, low: float, high: float, problem: str) -> npt.NDArray[np.float64]:
+        """Return the numbers (n, `width`); raise a `_BadLineError` if one is not from `low` to `high`."""
+        numbers = np.array(self.numbers, np.float64).reshape(-1, width)
+        good = (numbers >= low) & (numbers <= high)
+        _raise_at_first(~good.all(axis=1), self.lines, problem)
+        return numbers
+
     def rolled_out(self) -> RolledOut:
         """Return the positions with their probabilities; raises `_BadLineError`."""
-        probabilities = np.array(self.numbers, np.float64).reshape(-1, 5)
-        lines = np.array(self.lines, np.int64)
-        good = (probabilities >= -_ROUNDING) & (probabilities <= 1 + _ROUNDING)
-        _raise_at_first(~good.all(axis=1), lines, "probability outside 0 to 1")
-        return RolledOut(self.boards(), probabilities, np.array(self.seeds, np.int64), lines)
+        rows = self.chances(5, -_ROUNDING, 1 + _ROUNDING, "probability outside 0 to 1")
+        seeds, lines = (np.array(column, np.int64) for column in (self.seeds, self.lines))
+        return RolledOut(self.boards(), rows, seeds, lines)
 
 
 class _Lines:
@@ -272,16 +277,10 @@ class _Lines:
 
     def cube(self) -> CubeRollouts:
         """Return the cubeful rollouts; raises `_BadLineError`."""
-        kind = self.cube_rollouts
-        chances = np.array(kind.numbers, np.float64).reshape(-1, 2)
+        kind, actions = self.cube_rollouts, cast("tuple[CubeActionCode, ...]", tuple(self._actions))
+        rows = kind.chances(2, 0, 100, "match-winning probability outside 0 to 100")
         lines = np.array(kind.lines, np.int64)
-        _raise_at_first(
-            ~((chances >= 0) & (chances <= 100)).all(axis=1),
-            lines,
-            "match-winning probability outside 0 to 100",
-        )
-        actions: tuple = tuple(self._actions)
-        return CubeRollouts(kind.boards(), chances[:, 0], chances[:, 1], actions, lines)
+        return CubeRollouts(kind.boards(), rows[:, 0], rows[:, 1], actions, lines)
 
     def _decision(self, words: list[str], number: int) -> None:
         if len(words) < 6 or len(words) % 2:
@@ -340,7 +339,7 @@ class _Lines:
         kind.lines.append(line)
 
 
-def _raise_at_first(bad: npt.ArrayLike, lines: npt.NDArray[np.int64], problem: str) -> None:
+def _raise_at_first(bad: npt.ArrayLike, lines: Sequence[int] | npt.NDArray[np.int64], problem: str) -> None:
     """Raise a `_BadLineError` for the first row that is `bad` (n,), if any."""
     rows = np.flatnonzero(bad)
     if len(rows):

@@ -257,9 +257,8 @@ def sample(
     also has a fingerprint of the player's weights.  `player` and `labeller` are for objects that cannot be
     loaded by name.
 
-    Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, or the dataset was made
-    with other settings.  Raises `FileError` if the dataset cannot be written, or another run is using the
-    folder.
+    Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, or one with other settings,
+    and `FileError` if the dataset cannot be written, or another run is using the folder.
     """
     if recorded:
         if settings.is_by_outcome:
@@ -294,11 +293,9 @@ def sample(
     with working_in(folder):
         kept = kept_parts(folder, provenance, starts, resume)
         parts = _all_parts(settings, evaluator, labeller, recorded, provenance, folder, starts, kept, jobs)
-    seconds = stopwatch.seconds
     positions = sum(part.rows for part in parts)
-    return SampleResult(
-        folder, positions, settings.trials if settings.is_rolled_out else 1, settings.games, seconds
-    )
+    trials = settings.trials if settings.is_rolled_out else 1
+    return SampleResult(folder, positions, trials, settings.games, stopwatch.seconds)
 
 
 def warm_up() -> None:

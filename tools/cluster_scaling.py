@@ -21,7 +21,8 @@ from motif.runtime.parallel import run_ordered, worker_count, working_on
 from motif.sampling.dataset import DatasetPart, write_manifest, write_part
 from motif.sampling.sample import SampleSettings, sample, sample_games
 from motif.sampling.samples import Dataset
-from tools.local_cluster import ROOT, Machines, machines
+from tools.house import ROOT
+from tools.local_cluster import Machines, machines
 from tools.marked_page import write_region
 from tools.relay import relay
 
@@ -89,69 +90,54 @@ class Measured:
         return f"| {' | '.join(cells)} |"
 
 
+class _Meter:
+    """Costs of the client and of a cluster since its start."""
+
+    def __init__(self, cluster: Machines | None) -> None:
+        processes = (cluster.scheduler, *cluster.workers) if cluster else ()
+        self._processes = [psutil.Process(process.pid) for process in processes]
+        self._begin = self._spent()
+
+    def _spent(self) -> tuple[float, float, float]:
+        """Return the time, and processor seconds of the client and the scheduler."""
+        used = [process.cpu_times() for process in self._processes[:1]]
+        return time.monotonic(), time.process_time(), sum(times.user + times.system for times in used)
+
+    def measured(self, who: str, labels: int) -> Measured:
+        """Return the figures of a run that made a number of `labels`."""
+        seconds, client, passing = (now - then for now, then in zip(self._spent(), self._begin, strict=True))
+        scheduler, *workers = [process.memory_info().rss for process in self._processes] or [0]
+        return Measured(who, labels, seconds, client, passing, scheduler, max(workers, default=0))
+
+
 def measured(who: str, games: int, cluster: Machines | None, jobs: int | None = None) -> Measured:
     """Measure one run of `games`, on `cluster` or on this machine."""
-    scheduler = psutil.Process(cluster.scheduler.pid) if cluster else None
     with tempfile.TemporaryDirectory() as name, working_on(cluster.address if cluster else None):
         sample(settings(64), Path(name) / "warm", jobs=jobs)  # every worker has its kernels
-        before = _processor_seconds(scheduler)
-        own, started = time.process_time(), time.monotonic()
-        labels = sample(settings(games), Path(name) / "samples", jobs=jobs).positions
-        seconds, own = time.monotonic() - started, time.process_time() - own
-        disk = sum(path.stat().st_size for path in (Path(name) / "samples").iterdir())
-        return Measured(
-            who,
-            labels,
-            seconds,
-            own,
-            _processor_seconds(scheduler) - before,
-            scheduler.memory_info().rss if scheduler else 0,
-            max((psutil.Process(w.pid).memory_info().rss for w in cluster.workers), default=0)
-            if cluster
-            else 0,
-            disk,
-        )
+        meter = _Meter(cluster)
+        run = meter.measured(who, sample(settings(games), Path(name) / "samples", jobs=jobs).positions)
+        return replace(run, disk=sum(path.stat().st_size for path in (Path(name) / "samples").iterdir()))
 
 
 def passed_on(parts: int) -> Measured:
     """Measure only the client and the scheduler, with large `parts` that need no computing."""
     few = replace(settings(1500), trials=1)
     samples = sample_games(few, filtered(load_static(PLAYER)).model, 0, few.games)
-    random = np.random.default_rng(1)
     # Random, so that a compressor finds no repetition.
-    order = random.integers(len(samples), size=LARGE_PART)
-    large = samples[order]
+    large = samples[np.random.default_rng(1).integers(len(samples), size=LARGE_PART)]
     with tempfile.TemporaryDirectory() as name, machines(2) as cluster, working_on(cluster.address):
-        folder = Path(name)
-        scheduler = psutil.Process(cluster.scheduler.pid)
         for _ in run_ordered(partial(_ready, large), [(0,)]):
-            before = _processor_seconds(scheduler)
-            own, started = time.process_time(), time.monotonic()
+            meter = _Meter(cluster)
         whole: list[DatasetPart] = []
         for number, made in enumerate(run_ordered(partial(_ready, large), ((k,) for k in range(parts)))):
-            whole.append(write_part(folder, number, made.columns(), {}))
-            write_manifest(folder, {}, whole, complete=False)
-        return Measured(
-            "parts without computing",
-            parts * len(order),
-            time.monotonic() - started,
-            time.process_time() - own,
-            _processor_seconds(scheduler) - before,
-            scheduler.memory_info().rss,
-            max(psutil.Process(worker.pid).memory_info().rss for worker in cluster.workers),
-        )
+            whole.append(write_part(Path(name), number, made.columns(), {}))
+            write_manifest(Path(name), {}, whole, complete=False)
+        return meter.measured("parts without computing", parts * LARGE_PART)
 
 
 def _ready(samples: Dataset, number: int) -> Dataset:
     """Return a finished part from a worker."""
     return samples
-
-
-def _processor_seconds(process: psutil.Process | None) -> float:
-    if process is None:
-        return 0.0
-    times = process.cpu_times()
-    return times.user + times.system
 
 
 def moved(games: int) -> tuple[float, float]:

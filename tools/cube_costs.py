@@ -209,13 +209,8 @@ def main(words: Sequence[str]) -> None:
         yield ""
         yield from table("race", count * 2 // 3, trials)
 
-    def told() -> Iterator[str]:
-        for line in lines():
-            print(line, file=sys.stderr, flush=True)
-            yield line
-
     with one_thread():
-        write_region(Path(words[0]), REGION, told())
+        write_region(Path(words[0]), REGION, lines(), is_shown=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
@@ -95,19 +94,21 @@ def measure(names: Sequence[str], benchmark: BenchmarkFile, decisions: int) -> l
             losses[name] += [_loss(benchmark, first + k, board) for k, board in enumerate(boards)]
         if sys.stderr.isatty():
             print(f"\r{min(first + _TURN, decisions)} of {decisions}", end="", file=sys.stderr)
-    return [_measured(name, losses[name], seconds[name]) for name in players]
+    return [
+        Measured(
+            name,
+            decisions,
+            *mean_in_millipoints(np.array(losses[name])),
+            _MILLI * seconds[name] / decisions,
+        )
+        for name in players
+    ]
 
 
 def _loss(benchmark: BenchmarkFile, decision: int, board: np.ndarray) -> float:
     rows = slice(benchmark.offsets[decision], benchmark.offsets[decision + 1])
     same = (benchmark.listed[rows] == board).all(axis=1)
     return float(benchmark.losses[rows][same][0] if same.any() else benchmark.losses[rows].max())
-
-
-def _measured(name: str, losses: list[float], seconds: float) -> Measured:
-    mean, error = mean_in_millipoints(np.array(losses))
-    count = len(losses)
-    return Measured(name, count, mean, error, _MILLI * seconds / count)
 
 
 def on_all_lines(measured: Sequence[Measured], own: str, benchmark: BenchmarkFile) -> list[Measured]:
@@ -157,28 +158,20 @@ def draw(measured: Sequence[Measured], own: str, path: Path) -> None:
         for label, belongs, marker, line in families:
             points = sorted((one for one in measured if belongs(one.name)), key=lambda one: one.milliseconds)
             if points:
-                _line(axes, points, label, marker, line)
+                x, y = [one.milliseconds for one in points], [one.error_rate for one in points]
+                error = [one.error_rate_se for one in points]
+                axes.errorbar(x, y, yerr=error, marker=marker, linestyle=line, label=label, capsize=2)
         axes.set_xscale("log")
         axes.set_yscale("log")
-        ticks = [tick for tick in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if _in_sight(tick, measured)]
+        rates = [one.error_rate for one in measured]
+        low, high = 0.8 * min(rates), 1.2 * max(rates)
+        ticks = [tick for tick in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if low <= tick <= high]
         axes.set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
         axes.set_yticks([], minor=True)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_xlabel("milliseconds per decision")
         axes.set_ylabel("error rate (millipoints)")
         axes.legend()
-
-
-def _line(axes: Axes, points: Sequence[Measured], label: str, marker: str, line: str) -> None:
-    x = [one.milliseconds for one in points]
-    y = [one.error_rate for one in points]
-    error = [one.error_rate_se for one in points]
-    axes.errorbar(x, y, yerr=error, marker=marker, linestyle=line, label=label, capsize=2)
-
-
-def _in_sight(tick: float, measured: Sequence[Measured]) -> bool:
-    rates = [one.error_rate for one in measured]
-    return 0.8 * min(rates) <= tick <= 1.2 * max(rates)
 
 
 @reporting

@@ -10,7 +10,8 @@ from shutil import rmtree
 from motif.evaluators.named import default_player
 from motif.runtime.files import write_text
 from motif.runtime.package import VERSION
-from tools.tutorial import COMMANDS, ROOT, Block, blocks, command_lines, run
+from tools.house import ROOT
+from tools.tutorial import COMMANDS, Block, blocks, command_lines, run
 
 PAGE = ROOT / "docs" / "gallery.md"
 FOLDER = ROOT / "docs" / "_made" / "gallery"

@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.house import ROOT
+
 HOST = "127.0.0.1"
 PATIENCE = 300
 """A timeout that only a hanging process exceeds, even on a busy machine."""

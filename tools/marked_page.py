@@ -40,14 +40,19 @@ def region(page: Path, name: str) -> str:
     return _parts(page, name)[1]
 
 
-def write_region(page: Path, name: str, lines: Iterable[str]) -> None:
+def write_region(page: Path, name: str, lines: Iterable[str], *, is_shown: bool = False) -> None:
     """Replace the region called `name` of `page` with `lines`.
 
-    All lines are computed before the page is written. Raises `SettingError` like `region`, and `FileError` if
+    All lines are computed before the page is written; with `is_shown`, each is also printed on stderr as soon
+    as it is known. Raises `SettingError` like `region`, and `FileError` if
     the page cannot be written.
     """
     region(page, name)
-    text = "".join(f"{line}\n" for line in lines)
+    text = ""
+    for line in lines:
+        text += f"{line}\n"
+        if is_shown:
+            print(line, file=sys.stderr, flush=True)
     start, end = marks(name)
     before, _, after = _parts(page, name)
     write_text(page, before + start + text + end + after)

@@ -10,7 +10,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from motif.runtime.files import write_text
-from tools.tutorial import ROOT
+from tools.house import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 _LONGEST = 300

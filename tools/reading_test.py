@@ -176,7 +176,10 @@ def read_decisions(path: Path = FILE) -> list[Decision]:
 
 
 def _decision(record: Mapping[str, Any], compared: bool) -> Decision:
-    sides = ({OWN_BAR if place == "bar" else place: n for place, n in record[who].items()} for who in _SIDES)
+    sides = (
+        {OWN_BAR if place == "bar" else place: n for place, n in record[who].items()}
+        for who in ("own", "other")
+    )
     low, high = sorted(record["roll"])
     return Decision(
         name=record["id"],
@@ -199,9 +202,6 @@ def _context(match: Mapping[str, Any] | None) -> CubeContext:
         return MONEY
     scores = {"own_score": match["own"], "opponent_score": match["other"]}
     return CubeContext(MatchState(length=match["length"], crawford=match["crawford"], **scores))
-
-
-_SIDES = ("own", "other")
 
 
 def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
@@ -253,7 +253,7 @@ def page_lines(
         yield f"One of its first two reasons for it is a textbook reason in {_share(named, len(told))}."
     yield from ("", "| theme | textbook play | textbook reason |", "|---|---|---|")
     for theme in themes:
-        own = _of(read, theme)
+        own = [one for one in read if one.decision.theme == theme]
         right = [one for one in own if one.is_chosen]
         names = f"{sum(one.is_named for one in right)} of {len(right)}" if told else ""
         yield f"| {theme} | {len(right)} of {len(own)} | {names} |"
@@ -270,19 +270,12 @@ def page_lines(
                 yield from _board(one, level + 1)
                 yield f"**{one.decision.play}**: {one.decision.because}"
                 reasons = ", ".join(CONCEPTS[reason] for reason in sorted(one.decision.reasons))
-                yield f"Textbook reasons: {reasons}. motif says: {_said(one)}"
-
-
-def _of(read: Sequence[Reading], theme: str) -> list[Reading]:
-    return [one for one in read if one.decision.theme == theme]
+                said = " ".join(one.sentences) or "nothing."
+                yield f"Textbook reasons: {reasons}. motif says: {said}"
 
 
 def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({part / whole:.0%})"
-
-
-def _said(one: Reading) -> str:
-    return " ".join(one.sentences) or "nothing."
 
 
 def _board(one: Reading, level: int) -> Iterator[str]:

@@ -160,13 +160,7 @@ def _line(name: str, result: RolloutResult, off: Bias) -> str:
 
 def write_table(page: Path, share: float = 1.0) -> None:
     """Write the table into `page`; raises `SettingError` if the markers are missing."""
-
-    def told() -> Iterator[str]:
-        for line in option_table(share):
-            print(line, file=sys.stderr, flush=True)
-            yield line
-
-    write_region(page, REGION, told())
+    write_region(page, REGION, option_table(share), is_shown=True)
 
 
 def main(words: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmarks.benchmark_files import shipped_lines
-from motif.benchmarks.benchmark_lines import RolledDecision, by_play, write_benchmark
-from motif.benchmarks.verdict import RolledPlay
+from motif.benchmarks.benchmark_files import RolledDecision, shipped_lines, write_benchmark
 from motif.board.identifiers import boards_from_keys, position_key
 from motif.board.moves import legal_plays
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators.named import default_player
-from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
@@ -154,20 +151,6 @@ def run(folder: Path, jobs: int, most: int | None) -> None:
                     )
 
 
-def rolled_decision(record: Mapping[str, Any]) -> RolledDecision:
-    """Return a result as lines of a benchmark file."""
-    plays = [dict(one) for one in record["plays"]]
-    keys = [one.pop("key") for one in plays]
-    if len(plays) == 1:
-        probabilities = np.array(plays[0]["probabilities"])
-        nothing = {"number": 0, "se": 0.0, "loss": 0.0, "loss_se": 0.0, "loss_by": (0.0, 0.0)}
-        plays[0] |= {**nothing, "equity": float(equities(probabilities))}
-    rolled = [RolledPlay.from_dict(one) for one in plays]
-    high, low = record["roll"]
-    named = tuple(zip(keys, rolled, strict=True))
-    return RolledDecision(record["position"], (high, low), named, by_play(record["choices"]))
-
-
 def write(folder: Path, target: Path) -> None:
     """Write a benchmark file per class to the folder `target`."""
     state = _state(folder)
@@ -187,7 +170,7 @@ def write(folder: Path, target: Path) -> None:
             "certain": rule.certain,
             "seconds": round(sum(sum(record["seconds"]) for record in ours)),
         }
-        write_benchmark(target / f"{name}.bm.gz", settings, map(rolled_decision, ours))
+        write_benchmark(target / f"{name}.bm.gz", settings, map(RolledDecision.from_dict, ours))
         print(f"{target / name}.bm.gz: {len(ours)} decisions", file=sys.stderr)
 
 

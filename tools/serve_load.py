@@ -26,9 +26,9 @@ import numpy as np
 from motif.analysis.evaluator_analysis import self_play_positions
 from motif.board.identifiers import gnubg_ids
 from motif.players import load
+from tools.house import ROOT
 from tools.marked_page import write_region
 
-ROOT = Path(__file__).resolve().parent.parent
 REGION = "load"
 _SEED = 7
 _BATCH = 1000

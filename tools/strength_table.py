@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from motif.evaluators.named import default_player, shipped_weights
 from motif.runtime.errors import BenchmarkError
+from motif.runtime.layout import listed
 from tools import player_table
 from tools.house import ROOT
 from tools.marked_page import reporting, write_region
@@ -75,9 +76,9 @@ def strength_lines(records: Mapping[str, Record], names: Collection[str] = NOTES
     decisions = [f"{rates[name].decisions:,} {name}" for name in CLASSES]
     yield ""
     text = (
-        f"ER is the error rate, in millipoints per decision, on {', '.join(decisions[:-1])} and "
-        f"{decisions[-1]} decisions that no fit has used. Points are from cubeless money games "
-        f"with paired dice, {_games(rows)}. ± is the standard error."
+        f"ER is the error rate, in millipoints per decision, on {listed(decisions)} decisions that no "
+        f"fit has used. Points are from cubeless money games with paired dice, {_games(rows)}. ± is the "
+        "standard error."
     )
     yield from wrap(text, _WIDTH)
 
@@ -94,13 +95,8 @@ def _games(rows: Sequence[tuple[str, Record]]) -> str:
         if record.ppg is not None:
             names.setdefault(record.conditions.games, []).append(f"`{name}`")
     usual, *others = sorted(names, key=lambda games: -len(names[games]))
-    apart = ", ".join(f"{games:,} for {_listed(names[games])}" for games in others)
+    apart = ", ".join(f"{games:,} for {listed(names[games])}" for games in others)
     return f"{usual:,} per player" + (f" ({apart})" if apart else "")
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def write_pages(root: Path = ROOT) -> None:

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from motif.benchmarks.benchmark_files import keyed_decision
 from motif.benchmarks.benchmark_making import roller_of
-from motif.benchmarks.verdict import Roller, Rule, rolled_plays
-from motif.board.identifiers import position_key
+from motif.benchmarks.verdict import RolledPlay, Roller, Rule, rolled_plays
 from motif.board.moves import legal_plays
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators.probabilities import turned
+from motif.evaluators.probabilities import equities, turned
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import Player, load
 from motif.runtime.errors import PlayerError
@@ -99,22 +99,15 @@ def decided(
             raise PlayerError(f"{name} chose an illegal play: decision {number}, {Position(board)!r} {roll}")
     plays = list(dict.fromkeys(positions.values()))
     chosen = time.perf_counter()
-    class_name = CLASS_NAMES[code]
-    record = {
-        "decision": number,
-        "class": class_name,
-        "position": position_key(Position(board)),
-        "roll": [int(die) for die in roll],
-        "choices": {name: position_key(position) for name, position in positions.items()},
-    }
+    class_name, after = CLASS_NAMES[code], np.array([play.board for play in plays])
     if len(plays) == 1:
-        rows = turned(player(f"{own}@2").evaluate_many(plays[0].board[None]).astype(np.float64))
-        record["plays"] = [
-            {"key": position_key(plays[0]), "probabilities": rows[0].tolist(), "trials": [0, 0]}
-        ]
+        row = turned(player(f"{own}@2").evaluate_many(after).astype(np.float64))[0]
+        chances, equity = tuple(row.tolist()), float(equities(row))
+        rolled = [RolledPlay(0, chances, equity, 0.0, 0.0, 0.0, trials=(0, 0), loss_by=(0.0, 0.0))]
     else:
-        packed = pack_many(np.array([play.board for play in plays]))
-        rolled = rolled_plays(rollers(own, class_name, seed), packed, number, RULES[class_name])
-        record["plays"] = [{"key": position_key(plays[one.number]), **asdict(one)} for one in rolled]
+        rolled = rolled_plays(rollers(own, class_name, seed), pack_many(after), number, RULES[class_name])
+    rows = {name: plays.index(position) for name, position in positions.items()}
+    decision = asdict(keyed_decision(board, roll, after, rolled, rows))
     end = time.perf_counter()
-    return record | {"seconds": [round(chosen - start, 3), round(end - chosen, 3)]}
+    seconds = [round(chosen - start, 3), round(end - chosen, 3)]
+    return {"decision": number, "class": class_name, **decision, "seconds": seconds}

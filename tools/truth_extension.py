@@ -16,8 +16,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from motif.benchmarks.benchmark_files import read_benchmark
-from motif.benchmarks.benchmark_lines import by_play, keyed_decision, write_lines
+from motif.benchmarks.benchmark_files import by_play, keyed_decision, read_benchmark, write_lines
 from motif.benchmarks.choices import player_choices
 from motif.benchmarks.verdict import rolled_plays
 from motif.board.identifiers import boards_from_keys, position_key

@@ -11,7 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.house import ROOT
+
 PAGE = ROOT / "docs" / "tutorial" / "first-hour.md"
 COMMANDS, FILE, SHOWN = "sh", "python", "text"
 

@@ -15,6 +15,11 @@ The first word of a line determines its kind:
     The random seed of the next decision or position.
 ``s NAME VALUE NAME VALUE ...``
     Settings of the program that wrote the file.
+``#S KEY EQUITY SE LOSS_SE TRIALS LOSS ...``
+    Written by motif after the rollout (``#R``) of a play: its equity for the mover, the standard errors of
+    the equity and the loss, and for each roller its trials and the loss by these trials only.
+``#P KEY PLAYER ...``
+    Written by motif: the players that choose the play. Other programs take these two for comments.
 
 KEY is a 20-letter key (`motif.board.identifiers`); the five ``p`` are the probabilities of the player on
 roll, in the usual order.  All other lines, including comments (``#``) and the commands ``e``, ``O`` and
@@ -24,20 +29,24 @@ Source: gnubg-nn, whose program `sagnubg` (sa/main.cc) writes these lines and wh
 measures players with them.  A source checkout contains such files in `data/bench/`.
 """
 
+import gzip
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.identifiers import boards_from_keys, position_from_key
+from motif.benchmarks.verdict import RolledPlay
+from motif.board.identifiers import boards_from_keys, position_from_key, position_key
 from motif.board.packed import BOARD_SIZE, Board
+from motif.board.position import Position
+from motif.evaluators.probabilities import turned
 from motif.runtime.errors import BenchmarkError, PositionError, plain_text, shown
-from motif.runtime.files import content_of
+from motif.runtime.files import content_of, replacing
 from motif.runtime.limits import (
     BENCHMARK_FILE,
     BENCHMARK_LINE,
@@ -58,6 +67,8 @@ _LARGEST_SEED = 2**63 - 1
 _ROUNDING = 1e-3
 """Tolerance for probabilities outside 0 to 1: some programs average them in single precision."""
 _KEYS_AT_ONCE = 4096
+_DIGITS, _ROUND = 7, 6
+"""Significant digits and decimals of written numbers."""
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -213,13 +224,18 @@ class _Keyed:
         """Return the positions (n, 26); raise `_BadLineError` for an invalid key."""
         return _decoded(self.keys, self.lines)
 
+    def chances(self, width: int, low: float, high: float, problem: str) -> npt.NDArray[np.float64]:
+        """Return the numbers (n, `width`); raise a `_BadLineError` if one is not from `low` to `high`."""
+        numbers = np.array(self.numbers, np.float64).reshape(-1, width)
+        good = (numbers >= low) & (numbers <= high)
+        _raise_at_first(~good.all(axis=1), self.lines, problem)
+        return numbers
+
     def rolled_out(self) -> RolledOut:
         """Return the positions with their probabilities; raises `_BadLineError`."""
-        probabilities = np.array(self.numbers, np.float64).reshape(-1, 5)
-        lines = np.array(self.lines, np.int64)
-        good = (probabilities >= -_ROUNDING) & (probabilities <= 1 + _ROUNDING)
-        _raise_at_first(~good.all(axis=1), lines, "probability outside 0 to 1")
-        return RolledOut(self.boards(), probabilities, np.array(self.seeds, np.int64), lines)
+        rows = self.chances(5, -_ROUNDING, 1 + _ROUNDING, "probability outside 0 to 1")
+        seeds, lines = (np.array(column, np.int64) for column in (self.seeds, self.lines))
+        return RolledOut(self.boards(), rows, seeds, lines)
 
 
 class _Lines:
@@ -261,16 +277,10 @@ class _Lines:
 
     def cube(self) -> CubeRollouts:
         """Return the cubeful rollouts; raises `_BadLineError`."""
-        kind = self.cube_rollouts
-        chances = np.array(kind.numbers, np.float64).reshape(-1, 2)
+        kind, actions = self.cube_rollouts, cast("tuple[CubeActionCode, ...]", tuple(self._actions))
+        rows = kind.chances(2, 0, 100, "match-winning probability outside 0 to 100")
         lines = np.array(kind.lines, np.int64)
-        _raise_at_first(
-            ~((chances >= 0) & (chances <= 100)).all(axis=1),
-            lines,
-            "match-winning probability outside 0 to 100",
-        )
-        actions: tuple = tuple(self._actions)
-        return CubeRollouts(kind.boards(), chances[:, 0], chances[:, 1], actions, lines)
+        return CubeRollouts(kind.boards(), rows[:, 0], rows[:, 1], actions, lines)
 
     def _decision(self, words: list[str], number: int) -> None:
         if len(words) < 6 or len(words) % 2:
@@ -329,7 +339,7 @@ class _Lines:
         kind.lines.append(line)
 
 
-def _raise_at_first(bad: npt.ArrayLike, lines: npt.NDArray[np.int64], problem: str) -> None:
+def _raise_at_first(bad: npt.ArrayLike, lines: Sequence[int] | npt.NDArray[np.int64], problem: str) -> None:
     """Raise a `_BadLineError` for the first row that is `bad` (n,), if any."""
     rows = np.flatnonzero(bad)
     if len(rows):
@@ -378,3 +388,93 @@ def _benchmark(path: str, lines: _Lines) -> BenchmarkFile:
     )
     rolls, listed = np.array(lines.rolls, np.int64), _decoded(lines.listed, play_lines)
     return BenchmarkFile(path, boards, rolls, offsets, listed, losses, record)
+
+
+@dataclass(frozen=True)
+class RolledDecision:
+    """A decision whose plays were rolled out."""
+
+    key: str
+    """Key of the position before the roll."""
+    roll: tuple[int, int]
+    """The higher die first."""
+    plays: tuple[tuple[str, RolledPlay], ...]
+    """Keys of the positions after the plays, with their rollouts, best first."""
+    chosen_by: Mapping[str, tuple[str, ...]]
+    """Players that choose a play, by its key."""
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """Return a decision from its JSON fields; others are ignored."""
+        plays = tuple((key, RolledPlay.from_dict(play)) for key, play in record["plays"])
+        chosen_by = {key: tuple(players) for key, players in record["chosen_by"].items()}
+        return cls(record["key"], tuple(record["roll"]), plays, chosen_by)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the decision."""
+        for key, play in self.plays:
+            if any(play.trials):
+                # Probabilities of the player on roll; luck-adjusted ones may be outside 0 to 1.
+                chances = turned(np.array([play.probabilities])).clip(0, 1)[0]
+                yield " ".join(("#R", key, *map(_number, chances.tolist())))
+                yield " ".join(("#S", key, *map(_number, (play.equity, play.se, play.loss_se)), *_by(play)))
+        for key, players in self.chosen_by.items():
+            yield " ".join(("#P", key, *players))
+        words = [
+            f"{key} {_number(play.loss if number else play.equity)}"
+            for number, (key, play) in enumerate(self.plays)
+        ]
+        yield f"m {self.key} {self.roll[0]} {self.roll[1]} {' '.join(words)}"
+
+
+def keyed_decision(
+    before: Board,
+    roll: Sequence[int],
+    after: Board,
+    plays: Iterable[RolledPlay],
+    choices: Mapping[str, int],
+) -> RolledDecision:
+    """Return a decision with positions as keys, from the board (26,) before the `roll`, the higher die first.
+
+    `plays`, best first, and the `choices` of the players contain row numbers of the boards `after` (m, 26).
+    """
+    keys = [position_key(Position(board)) for board in after]
+    chosen = by_play({player: keys[number] for player, number in choices.items()})
+    named = tuple((keys[play.number], play) for play in plays)
+    return RolledDecision(position_key(Position(before)), (int(roll[0]), int(roll[1])), named, chosen)
+
+
+def by_play(choices: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return the players that choose each play, from the key of each player's play."""
+    chosen: dict[str, tuple[str, ...]] = {}
+    for player, key in choices.items():
+        chosen[key] = (*chosen.get(key, ()), player)
+    return chosen
+
+
+def write_benchmark(path: Path, settings: Mapping[str, object], decisions: Iterable[RolledDecision]) -> None:
+    """Write a benchmark file, compressed if its name ends in .gz.
+
+    `settings` are written to the first line, ``s``: names and values must not contain spaces.  Raises
+    `FileError`, leaving an existing file unchanged, if the file cannot be written.
+    """
+    write_lines(path, settings, (line for decision in decisions for line in decision.lines()))
+
+
+def write_lines(path: Path, settings: Mapping[str, object], lines: Iterable[str]) -> None:
+    """Write a benchmark file of `lines` as `write_benchmark` does."""
+    first = " ".join(("s", *(f"{name} {value}" for name, value in settings.items())))
+    text = "\n".join((first, *lines, ""))
+    content = text.encode("ascii")
+    with replacing(path) as temporary:
+        # Without a time stamp, so that equal contents give equal files.
+        temporary.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+
+
+def _by(play: RolledPlay) -> Iterator[str]:
+    for trials, loss in zip(play.trials, play.loss_by, strict=True):
+        yield f"{trials} {_number(loss)}"
+
+
+def _number(value: float) -> str:
+    return f"{round(value, _ROUND):.{_DIGITS}g}"

@@ -11,13 +11,13 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmarks.benchmark_lines import RolledDecision, keyed_decision, write_benchmark
-from motif.benchmarks.verdict import RolledPlay, Roller, Rule, rolled_plays
+from motif.benchmarks.benchmark_files import RolledDecision, keyed_decision, write_benchmark
+from motif.benchmarks.verdict import Roller, Rule, rolled_plays
 from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
@@ -166,21 +166,13 @@ def _adjusted_trials(
     return np.asarray(turned(results))
 
 
-class Selection(NamedTuple):
-    """The n decisions of a benchmark, before the rollouts."""
-
-    boards: Board
-    """(n, 26): positions before the roll."""
-    rolls: npt.NDArray[np.int64]
-    """(n, 2), the higher die first."""
-    disagree: int
-    """Number of decisions selected because 0-ply and 2-ply choose different plays."""
-
-
-def selected(boards: Board, settings: MakeSettings, jobs: int | None = None) -> Selection:
+def selected(
+    boards: Board, settings: MakeSettings, jobs: int | None = None
+) -> tuple[Board, npt.NDArray[np.int64], int]:
     """Select decisions from positions (m, 26), each at most once, without forced plays.
 
-    Raises `BenchmarkError` if there are none.
+    Returns the boards (n, 26), the rolls (n, 2), the higher die first, and the number of decisions selected
+    because 0-ply and 2-ply choose different plays. Raises `BenchmarkError` if there are no decisions.
     """
     rng = np.random.default_rng(settings.seed)
     boards = np.unique(boards, axis=0)
@@ -198,7 +190,7 @@ def selected(boards: Board, settings: MakeSettings, jobs: int | None = None) -> 
     if not len(rows):
         what = "" if settings.position_class == ANY_CLASS else f"{settings.position_class} "
         raise BenchmarkError(f"no {what}decision between two plays among the {len(boards):,} positions")
-    return Selection(boards[order][rows], rolls[rows], len(differing))
+    return boards[order][rows], rolls[rows], len(differing)
 
 
 def _decisions(boards: Board, rolls: npt.NDArray[np.int64]) -> Iterator[int]:
@@ -331,18 +323,18 @@ def make_benchmark(
     with _working_beside(folder):
         write_text(folder / _MADE_WITH, json.dumps(record))
         try:
-            selection = selected(boards, settings, jobs)
+            before, rolls, disagree = selected(boards, settings, jobs)
         except BenchmarkError:
             (folder / _MADE_WITH).unlink()
             raise
-        decisions = _all_decided(folder / _DONE, selection, settings, jobs)
+        decisions = _all_decided(folder / _DONE, before, rolls, settings, jobs)
         write_benchmark(path, _facts(settings, len(decisions)), decisions)
         for name in (_DONE, _MADE_WITH):
             (folder / name).unlink(missing_ok=True)
     plays = [play for decision in decisions for _, play in decision.plays]
     trials = sum(sum(play.trials) for play in plays)
     unknown = sum(not _is_known(decision, settings.rule()) for decision in decisions)
-    return MadeBenchmark(path, len(decisions), selection.disagree, len(plays), trials, unknown)
+    return MadeBenchmark(path, len(decisions), disagree, len(plays), trials, unknown)
 
 
 def _facts(settings: MakeSettings, decisions: int) -> dict[str, str]:
@@ -383,16 +375,15 @@ def _check_resume(folder: Path, record: dict[str, Any], resume: bool) -> None:
 
 
 def _all_decided(
-    path: Path, selection: Selection, settings: MakeSettings, jobs: int | None
+    path: Path, boards: Board, rolls: npt.NDArray[np.int64], settings: MakeSettings, jobs: int | None
 ) -> list[RolledDecision]:
     """Roll out the remaining decisions; each is written to `path` when it is finished."""
-    done = [_from_dict(json.loads(line)) for line in whole_lines(path)]
+    done = [RolledDecision.from_dict(json.loads(line)) for line in whole_lines(path)]
     write_text(path, "".join(f"{json.dumps(asdict(one))}\n" for one in done))
-    count = len(selection.boards)
-    calls = ((k, selection.boards[k], selection.rolls[k]) for k in range(len(done), count))
+    calls = ((k, boards[k], rolls[k]) for k in range(len(done), len(boards)))
     with (
         path.open("a", encoding="utf-8") as file,
-        progress("rolling out decisions", count) as advance,
+        progress("rolling out decisions", len(boards)) as advance,
         closing(run_ordered(partial(decided, settings), calls, jobs)) as results,
     ):
         advance(len(done))
@@ -402,9 +393,3 @@ def _all_decided(
             done.append(decision)
             advance(1)
     return done
-
-
-def _from_dict(record: dict[str, Any]) -> RolledDecision:
-    plays = tuple((key, RolledPlay.from_dict(play)) for key, play in record["plays"])
-    chosen_by = {key: tuple(players) for key, players in record["chosen_by"].items()}
-    return RolledDecision(record["key"], tuple(record["roll"]), plays, chosen_by)

@@ -9,7 +9,7 @@ Measure fitted weights on a dataset that they were not fitted to.
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +46,10 @@ from motif.runtime.progress import progress
 from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
 
-_DECISIONS_AT_ONCE = 500
+if TYPE_CHECKING:
+    from motif.sampling.samples import Dataset
+
+_DECISIONS_AT_ONCE, _POSITIONS_AT_ONCE = 500, 2048
 _Item = TypeVar("_Item", bound=np.generic)
 
 
@@ -147,33 +150,6 @@ def recorded_decisions(
     return RecordedDecisions(path, rows, gains, classes[rows], starts, games[rows[starts]].astype(np.int64))
 
 
-_POSITIONS_AT_ONCE = 2048
-
-
-class LabelledPositions(Protocol):
-    """The columns of a dataset that are needed here."""
-
-    @property
-    def boards(self) -> Board:
-        """(n, 26): boards after the recorded plays, from the perspective of the next player on roll."""
-
-    @property
-    def equity(self) -> npt.NDArray[np.float32]:
-        """(n,): labels in points, for that player."""
-
-    @property
-    def decision(self) -> npt.NDArray[np.int64]:
-        """(n,): ids of the decisions."""
-
-    @property
-    def position_class(self) -> npt.NDArray[np.int8]:
-        """(n,): position classes, as in `motif.parameters.position_class`."""
-
-    @property
-    def game(self) -> npt.NDArray[np.integer]:
-        """(n,): numbers of the games."""
-
-
 @dataclass(frozen=True)
 class DatasetDecisions(RecordedDecisions):
     """Recorded decisions with their boards."""
@@ -182,7 +158,7 @@ class DatasetDecisions(RecordedDecisions):
     """(m, 26): boards after the plays, from the perspective of the next player on roll."""
 
 
-def dataset_decisions(path: str, parts: Iterable[LabelledPositions]) -> DatasetDecisions:
+def dataset_decisions(path: str, parts: Iterable["Dataset"]) -> DatasetDecisions:
     """Return the decisions of the dataset at `path`; `parts` come from `motif.sampling.read_parts`.
 
     Raises `BenchmarkError` if no decision has two recorded plays, or for a label that is not finite.
@@ -256,8 +232,7 @@ def error_rate(
     player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
 ) -> ErrorRate:
     """Measure a player's error rate on a benchmark file; raises `SettingError` for an invalid seed."""
-    choices = player_choices(player, benchmark, seed=seed, jobs=jobs)
-    return _rate(choices)
+    return _rate(player_choices(player, benchmark, seed=seed, jobs=jobs))
 
 
 def error_rates(

@@ -4,6 +4,7 @@ All cores run at the same time, so the second figure includes the effects of sha
 """
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count, islice
 
 import numpy as np
@@ -39,26 +40,22 @@ def measure_speed(
         raise SettingError(f"seconds must be above 0, not {seconds}", "seconds")
     evaluator = load_static(player) if isinstance(player, str) else player
     workers = worker_count(jobs)
-    tasks = _tasks(evaluator)
-    for task, model in tasks.values():  # compile or load kernels
-        task(model, 0.0)
-    one = {name: task(model, seconds) for name, (task, model) in tasks.items()}
+    tasks = {
+        "pubeval_games_per_second": partial(_games_per_second, load_static("pubeval").model),
+        "motif_games_per_second": partial(_games_per_second, evaluator.model),
+        "motif_filtered_games_per_second": partial(_games_per_second, filtered(evaluator).model),
+        "plays_per_second": partial(_plays_per_second, random_model()),
+        "evaluations_per_second": partial(_evaluations_per_second, evaluator.model),
+    }
+    for task in tasks.values():  # compile or load kernels
+        task(0.0)
+    one = {name: task(seconds) for name, task in tasks.items()}
     with working_on(None):
         every = {
-            name + _ALL_CORES: sum(run_ordered(task, [(model, seconds)] * workers, workers))
-            for name, (task, model) in tasks.items()
+            name + _ALL_CORES: sum(run_ordered(task, [(seconds,)] * workers, workers))
+            for name, task in tasks.items()
         }
     return one | every
-
-
-def _tasks(evaluator: StaticEvaluator) -> dict[str, tuple[Callable[[Model, float], float], Model]]:
-    return {
-        "pubeval_games_per_second": (_games_per_second, load_static("pubeval").model),
-        "motif_games_per_second": (_games_per_second, evaluator.model),
-        "motif_filtered_games_per_second": (_games_per_second, filtered(evaluator).model),
-        "plays_per_second": (_plays_per_second, random_model()),
-        "evaluations_per_second": (_evaluations_per_second, evaluator.model),
-    }
 
 
 def timed(step: Callable[[int], int], seconds: float) -> float:

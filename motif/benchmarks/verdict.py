@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from motif.board.packed import Board
 from motif.evaluators.probabilities import OUTPUTS, equities
-from motif.rollouts.comparison import PlayNumbers, Stage
+from motif.rollouts.comparison import Stage, stage_of
 from motif.rollouts.tally import Tally, Values
 
 _COLUMNS = len(OUTPUTS) + 1
@@ -94,23 +94,10 @@ class RolledPlay:
 def rolled_plays(
     rollers: Sequence[Roller], packed: Board, item: int, rule: Rule | None = None
 ) -> list[RolledPlay]:
-    """Roll out plays until the difference of each from the best is known or the maximum is reached.
+    """Roll out plays until the difference of each from the best is known by `rule`; return them, best first.
 
-    Parameters
-    ----------
-    rollers
-        The rollers, which have equal weights whatever their numbers of trials.
-    packed
-        Boards int8 (m, 64) after the plays, from the perspective of the next player on roll.
-    item
-        Number of the decision, which determines the dice.
-    rule
-        Rule for when a difference is known.
-
-    Returns
-    -------
-    list of RolledPlay
-        The plays, best first.
+    The rollers have equal weights whatever their numbers of trials. `packed` are the boards int8 (m, 64)
+    after the plays, from the perspective of the next player on roll; `item` determines the dice.
     """
     return _DecisionRollout(rollers, packed, item, rule or Rule()).plays()
 
@@ -192,10 +179,12 @@ class _DecisionRollout:
 
     def _look(self) -> _Look:
         """Return the results for the remaining plays, of all rollers together and of each one."""
-        parts = tuple(_equity_stage(tally, self._left) for tally in self._tallies)
+        parts = tuple(stage_of(tally, self._left) for tally in self._tallies)
         covariance = np.sum([part.covariance for part in parts], axis=0) / len(parts) ** 2
         means = np.mean([part.means for part in parts], axis=0)
-        return _Look(_stage(self._left, means, covariance, sum(part.trials for part in parts)), parts)
+        errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))[:, None]
+        trials = sum(part.trials for part in parts)
+        return _Look(Stage(self._left, self._left[:0], means, errors, covariance, trials), parts)
 
     def _compared_with(self, stage: Stage) -> int:
         return stage.best if self._reference is None else self._reference
@@ -269,15 +258,3 @@ class _DecisionRollout:
                 )
             )
         return sorted(plays, key=lambda play: (play.loss, play.number))
-
-
-def _equity_stage(tally: Tally, plays: PlayNumbers) -> Stage:
-    """Return one roller's means of all columns and the covariance of the equities of `plays`."""
-    means = tally.mean().reshape(len(plays), _COLUMNS)
-    columns = np.arange(len(plays)) * _COLUMNS + _COLUMNS - 1
-    return _stage(plays, means, tally.covariance()[np.ix_(columns, columns)], tally.trials)
-
-
-def _stage(plays: PlayNumbers, means: Values, covariance: Values, trials: int) -> Stage:
-    errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))[:, None]
-    return Stage(plays, plays[:0], means, errors, covariance, trials)

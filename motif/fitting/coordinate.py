@@ -43,8 +43,6 @@ from motif.fitting.terms import FloatArray, Terms
 METHOD = "coordinate"
 _ROWS_PER_WEIGHT = 8
 """Rows per weight for the model's curvature; half as many for the first model, which is soon replaced."""
-_MIN_ROWS = 16384
-"""Minimum number of rows, for problems with few weights."""
 MAX_SWEEPS = 60
 """Maximum sweeps back and forth per pass."""
 _MIN_SWEEPS = 5
@@ -125,19 +123,16 @@ class _CoordinateState:
 
     def do_pass(self, tolerance: float) -> Ending | None:
         """Do one pass: sweeps over the model and the resulting step; return the reason if it fails."""
+        rows = _ROWS_PER_WEIGHT * self.terms.count
         if self._model is None:
             self._leverages = leverages(self._objective, self.terms, self.point)
-            self._model = self._new_model(_ROWS_PER_WEIGHT // 2)
+            self._model = _Model(self._objective, self.terms, self.point, self._leverages, rows // 2)
         elif self._model.is_stale(self.point):
-            self._model = self._new_model(_ROWS_PER_WEIGHT)
+            self._model = _Model(self._objective, self.terms, self.point, self._leverages, rows)
         gradient = self._gradient()
         swept = self._model.swept(gradient, _LAST_SHARE * tolerance * self.point.error)
         raw = raw_predictions(self.terms, self._train.features, swept)
         return self._take(self._combined(gradient, _Step(swept, raw)), gradient)
-
-    def _new_model(self, rows_per_weight: int) -> "_Model":
-        size = max(_MIN_ROWS, rows_per_weight * self.terms.count)
-        return _Model(self._objective, self.terms, self.point, self._leverages, size)
 
     def _gradient(self) -> FloatArray:
         """Return half the derivative of the error by the active weights."""

@@ -14,7 +14,7 @@ once.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -133,18 +133,9 @@ def decision_chunks(starts: IntArray, rows: int) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-class _Groups(NamedTuple):
-    """Groups of variables b, and the places of each group's sums in one array (total,)."""
-
-    firsts: IntArray
-    """(groups + 1,): the first b of each group, and size + 1 last."""
-    places: IntArray
-    """(groups + 1,): where the sums of each group begin, and the total last."""
-
-
 def sums_needed(size: int) -> int:
     """Return the number of sums of products of four that `moment_curvature` computes for `size` features."""
-    return int(_groups(size).places[-1])
+    return int(_groups(size)[1][-1])
 
 
 def moment_curvature(
@@ -154,7 +145,7 @@ def moment_curvature(
 
     The result is that of `curvature_over` without a ranking term, apart from rounding.
     """
-    size, groups = terms.size, _groups(terms.size)
+    size, (firsts, places) = terms.size, _groups(terms.size)
     columns = _triangle(size + 1)
 
     def chunk_sums(begin: int) -> npt.NDArray[np.float32]:
@@ -162,25 +153,26 @@ def moment_curvature(
         centred = train.features[rows[part]] - means
         by_first, by_second = np.empty((2, len(centred), columns), np.float32)
         _products(centred, factors[part].astype(np.float32), by_first, by_second)
-        out = np.empty(groups.places[-1], np.float32)
-        for group, (low, high) in enumerate(zip(groups.firsts[:-1], groups.firsts[1:], strict=True)):
+        out = np.empty(places[-1], np.float32)
+        for group, (low, high) in enumerate(pairwise(firsts)):
             left = by_second[:, _triangle(low) : _triangle(high)]
             right = by_first[:, _by_first(low, low, size) :]
-            here = out[groups.places[group] : groups.places[group + 1]]
+            here = out[places[group] : places[group + 1]]
             np.matmul(left.T, right, out=here.reshape(left.shape[1], right.shape[1]))
         return out
 
-    total = np.zeros(groups.places[-1])
+    total = np.zeros(places[-1])
     for sums in in_threads(chunk_sums, range(0, len(rows), _CHUNK_ROWS)):
         total += sums
     first, second = terms.variables
-    group_of = np.searchsorted(groups.firsts, np.arange(1 + size), side="right") - 1
+    group_of = np.searchsorted(firsts, np.arange(1 + size), side="right") - 1
     gram = np.empty((terms.count, terms.count))
-    _gather(total, first, second, group_of, groups.firsts, groups.places, size, gram)
+    _gather(total, first, second, group_of, firsts, places, size, gram)
     return gram
 
 
-def _groups(size: int) -> _Groups:
+def _groups(size: int) -> tuple[IntArray, IntArray]:
+    """Return the first b of each group and where its sums begin; size + 1 and the number of sums last."""
     firsts, places = [0], [0]
     for last in range(size + 1):
         low = firsts[-1]
@@ -188,7 +180,7 @@ def _groups(size: int) -> _Groups:
         if width >= _MIN_COLUMNS or last == size:
             firsts.append(last + 1)
             places.append(places[-1] + width * (_triangle(size + 1) - _by_first(low, low, size)))
-    return _Groups(np.array(firsts), np.array(places))
+    return np.array(firsts), np.array(places)
 
 
 @inline_kernel

@@ -20,7 +20,6 @@ import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
@@ -105,37 +104,29 @@ def conjugate_gradients(
         size = new_size
 
 
-class Descent(NamedTuple):
-    """The result of a descent step."""
-
-    weights: FloatArray
-    point: Linearization
-    failure: Ending | None
-    """One of `objective.FAILURES` if no step was taken."""
-
-
 def line_search(
     at: Callable[[FloatArray], Linearization],
     weights: FloatArray,
     point: Linearization,
     direction: FloatArray,
     gradient: FloatArray,
-) -> Descent:
-    """Return the first of the whole, half, quarter, ... step that lowers the error, or the failure.
+) -> tuple[FloatArray, Linearization, Ending | None]:
+    """Take the first of the whole, half, quarter, ... step that lowers the error.
 
     `at` returns the predictions on the rows for given weights; `point` is `at(weights)`, and `gradient` the
-    derivative of the error there, or a positive multiple of it.
+    derivative of the error there, or a positive multiple of it. Returns the weights, their predictions and,
+    if no step was taken, one of `objective.FAILURES`.
     """
     if (failure := faulty(direction, gradient)) is not None:
-        return Descent(weights, point, failure)
+        return weights, point, failure
     length = 1.0
     for _ in range(MAX_HALVINGS):
         candidate = weights + length * direction
         lower = at(candidate)
         if lower.error < point.error:
-            return Descent(candidate, lower, None)
+            return candidate, lower, None
         length /= 2
-    return Descent(weights, point, Ending.LINE_SEARCH_FAILED)
+    return weights, point, Ending.LINE_SEARCH_FAILED
 
 
 def faulty(direction: FloatArray, gradient: FloatArray) -> Ending | None:
@@ -154,8 +145,7 @@ class Preconditioner:
     ) -> None:
         train, terms = objective.problem.train, objective.problem.terms
         shares = leverages(objective, terms, point)
-        size = max(_MIN_ROWS, rows_per_weight * terms.count)
-        rows, factors, operator = sampled_rows(objective, point, shares, size)
+        rows, factors, operator = sampled_rows(objective, point, shares, rows_per_weight * terms.count)
         means = centres(terms, train, point.slopes**2)
         centred = curvature_over(terms, train, rows, factors, operator, means)
         self._factor = factorised(centred, centring(terms, means), objective.penalty)
@@ -210,10 +200,10 @@ def sampled_rows(
 ) -> tuple[IntArray, FloatArray, RankingOperator]:
     """Sample whole decisions: their rows, slopes over the root of the probability, and the operator.
 
-    About `size` rows are returned. Decisions with rare terms, which have high `leverages`, are more likely to
-    be sampled.
+    About `size` rows are returned, but at least `_MIN_ROWS` if there are as many. Decisions with rare terms,
+    which have high `leverages`, are more likely to be sampled.
     """
-    starts = objective.operator.starts
+    starts, size = objective.operator.starts, max(_MIN_ROWS, size)
     lengths = np.diff(starts)
     shares = np.add.reduceat(leverages_of_rows, starts[:-1]) / lengths
     chances = np.minimum(1.0, size * (1 - _EVEN_SHARE) * shares + size * _EVEN_SHARE / starts[-1])

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -164,28 +165,12 @@ def fit_hidden(
     checkpoint: Path | None = None,
     on_pass: Callable[[HiddenPass], None] | None = None,
 ) -> HiddenFit:
-    """Fit the probabilities of a class to `rows`.
+    """Fit the probabilities of a class to `rows`, by default from random weights.
 
-    Parameters
-    ----------
-    rows : HiddenRows
-        The labelled positions.
-    settings : HiddenSettings
-        Settings of the fit.
-    start : FittedClass, optional
-        Initial weights, with the same number of hidden units; random by default.
-    jobs : int
-        Number of threads; the result does not depend on it.
-    checkpoint : Path, optional
-        A file in which the state is stored after each pass; an interrupted fit continues from it. A damaged
-        file is ignored.
-    on_pass : callable, optional
-        Called after each pass.
-
-    Returns
-    -------
-    HiddenFit
-        The weights after the pass with the lowest validation error between plays.
+    `start` has the same number of hidden units. The result does not depend on the number of threads, `jobs`.
+    The state is stored in the file `checkpoint` after each pass, and an interrupted fit continues from it; a
+    damaged file is ignored. Returns the weights after the pass with the lowest validation error between
+    plays.
     """
     scale = _scale(rows)
     weights = _random_start(rows, settings) if start is None else _continued(start, scale)
@@ -367,10 +352,7 @@ def _train(
     for shards in _batches(starts, random):
         weights = state.measured()
         count = sum(len(picked) for picked, _ in shards)
-
-        def slopes_of(shard: _Shard, weights: _Weights = weights, count: int = count) -> _Slopes:
-            return _slopes(rows, shard, state.scale, weights, settings.ranking, count)
-
+        slopes_of = partial(_slopes, rows, state.scale, weights, settings.ranking, count)
         outcomes = list(pool.map(slopes_of, shards))
         slopes = [sum(parts[1:], parts[0]) for parts in zip(*(of for of, _ in outcomes), strict=True)]
         errors += sum(error for _, error in outcomes)
@@ -385,51 +367,44 @@ _Slopes = tuple[list[Single], npt.NDArray[np.float64]]
 
 
 def _slopes(
-    rows: HiddenRows, shard: _Shard, scale: _Scale, weights: _Weights, ranking: float, count: int
+    rows: HiddenRows, scale: _Scale, weights: _Weights, ranking: float, count: int, shard: _Shard
 ) -> _Slopes:
     """Return the gradient of a batch of `count` rows from one of its shards, and sums (2,) over the shard.
 
     The sums are those of the objective and of the squared errors of the equity.
     """
     picked, groups = shard
-    values = _forward(rows, picked, scale, weights)
+    features, scaled, squashed, slopes, raw = _forward(rows, picked, scale, weights)
     size = len(weights.pairs)
     by_raw = np.empty((len(picked), _HEADS), np.float32)
     share = np.float32(1 / count)
     sums = np.zeros(2)
-    _raw_gradients(values.raw, rows.labels, picked, groups, np.float32(ranking), share, by_raw, sums)
-    by_sum = np.empty_like(values.squashed)
-    _unit_gradients(by_raw, weights.outputs, values.slopes, by_sum)
+    _raw_gradients(raw, rows.labels, picked, groups, np.float32(ranking), share, by_raw, sums)
+    by_sum = np.empty_like(squashed)
+    _unit_gradients(by_raw, weights.outputs, slopes, by_sum)
     by_inputs = np.zeros_like(weights.inputs)
-    np.matmul(values.features.T, by_sum, out=by_inputs[:size])
+    np.matmul(features.T, by_sum, out=by_inputs[:size])
     _point_gradients(rows.boards, picked, by_sum, by_inputs[size:])
     weighted = np.empty((len(picked), len(_PAIRED) * size), np.float32)
-    _pair_gradients(by_raw, values.scaled, weighted)
+    _pair_gradients(by_raw, scaled, weighted)
     return [
         by_inputs,
         by_sum.sum(axis=0),
-        by_raw.T @ values.squashed,
+        by_raw.T @ squashed,
         by_raw.sum(axis=0),
-        values.scaled.T @ by_raw,
-        values.scaled.T @ weighted,
+        scaled.T @ by_raw,
+        scaled.T @ weighted,
     ], sums
 
 
-class _Forward(NamedTuple):
-    """Inputs and values of the network on some rows."""
+def _forward(
+    rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weights
+) -> tuple[Single, Single, Single, Single, Single]:
+    """Return the network's values on n rows.
 
-    features: Single
-    scaled: Single
-    """The features, standardised."""
-    squashed: Single
-    """(n, units): values of the hidden units."""
-    slopes: Single
-    """(n, units): slopes of the squash."""
-    raw: Single
-    """(n, 5): raw sums."""
-
-
-def _forward(rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weights) -> _Forward:
+    These are the features, as they are and standardised; values and slopes (n, units) of the hidden units;
+    and the raw sums (n, 5).
+    """
     size, units = len(weights.pairs), len(weights.bias)
     features = rows.features[picked]
     sums = features @ weights.inputs[:size]
@@ -440,7 +415,7 @@ def _forward(rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weight
     raw = np.asarray(squashed @ weights.outputs.T + scaled @ weights.linear + weights.level, np.float32)
     _add_pairs(scaled, scaled @ weights.pairs, raw)
     _exclude_gammons(rows.boards, picked, raw)
-    return _Forward(features, scaled, squashed, slopes, raw)
+    return features, scaled, squashed, slopes, raw
 
 
 def _validated(
@@ -455,7 +430,7 @@ def _validated(
 
     def errors(first: int) -> npt.NDArray[np.float64]:
         picked = np.arange(first, min(first + _VALIDATION_ROWS, len(rows.labels)))
-        raw = _forward(rows, picked, state.scale, weights).raw
+        *_, raw = _forward(rows, picked, state.scale, weights)
         shown = (np.tanh(raw.astype(np.float64)) + 1) / 2
         return np.asarray(((shown - rows.labels[picked]) * EQUITY_WEIGHTS).sum(axis=1))
 

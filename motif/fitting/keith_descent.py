@@ -51,42 +51,26 @@ def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) 
 
     Without `start`, the fit begins with all weights zero.
     """
-    first = np.zeros(problem.terms.count) if start is None else checked_weights(problem.terms, start, "start")
-    objective, failure = Objective(problem), None
-    state = _KeithState(objective, first)
-    while (stopped := recorder.record(objective, state.weights, state.point, failure)) is None:
-        failure = state.sweep()
+    terms, train, link, objective = problem.terms, problem.train, problem.link, Objective(problem)
+    weights = np.zeros(terms.count) if start is None else checked_weights(terms, start, "start")
+    raw = raw_predictions(terms, train.features, weights)
+    point, failure = objective.at_raw(weights, raw), None
+    variables = np.ones((1 + terms.size, len(train)), np.float32)
+    variables[1:] = train.features.T
+    shares = objective.roots**2
+    spreads = np.sqrt(objective.term_sums(shares, 2))
+    aims = (train.labels - link.middle) / link.half_range
+    rows = aims, shares * link.half_range**2, train.starts, float(problem.ranking)
+    while (stopped := recorder.record(objective, weights, point, failure)) is None:
+        swept, moved = weights.copy(), raw.copy()
+        _sweep(variables, terms.variables, rows, objective.penalty, spreads, swept, moved)
+        if not (np.isfinite(swept).all() and np.isfinite(moved).all()):
+            failure = Ending.NOT_FINITE
+        elif (after := objective.at_raw(swept, moved)).error > point.error:
+            failure = Ending.NOT_A_DESCENT_DIRECTION
+        else:
+            weights, raw, point, failure = swept, moved, after, None
     return stopped
-
-
-class _KeithState:
-    """Current weights, and the training rows by columns."""
-
-    def __init__(self, objective: Objective, weights: FloatArray) -> None:
-        problem, train = objective.problem, objective.problem.train
-        self.weights, self._objective = weights, objective
-        self._raw = raw_predictions(problem.terms, train.features, weights)
-        self.point = objective.at_raw(weights, self._raw)
-        self._variables = np.ones((1 + problem.terms.size, len(train)), np.float32)
-        self._variables[1:] = train.features.T
-        shares, link = objective.roots**2, problem.link
-        self._spreads = np.sqrt(objective.term_sums(shares, 2))
-        aims = (train.labels - link.middle) / link.half_range
-        self._rows = aims, shares * link.half_range**2, train.starts, float(problem.ranking)
-
-    def sweep(self) -> Ending | None:
-        """Set every weight to its best value; on failure, return the reason and change nothing."""
-        weights, raw = self.weights.copy(), self._raw.copy()
-        products = self._objective.problem.terms.variables
-        penalty = self._objective.penalty
-        _sweep(self._variables, products, self._rows, penalty, self._spreads, weights, raw)
-        if not (np.isfinite(weights).all() and np.isfinite(raw).all()):
-            return Ending.NOT_FINITE
-        point = self._objective.at_raw(weights, raw)
-        if point.error > self.point.error:
-            return Ending.NOT_A_DESCENT_DIRECTION
-        self.weights, self._raw, self.point = weights, raw, point
-        return None
 
 
 @kernel

@@ -137,7 +137,7 @@ def term_statistics(
     means = term_sums(terms, features, shares)
     squares = term_sums(terms, features, shares, 2)
     spreads = np.abs(weights) * _deviations(means, squares)
-    origin = feature_means(terms, means)
+    origin = means[1 : 1 + terms.size]
     sums, centred = np.zeros(terms.count), np.zeros(terms.count)
     for begin in range(0, len(features), _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
@@ -178,7 +178,7 @@ def significance(
     inverse = Preconditioner(objective, point, _ROWS_PER_WEIGHT).inverse()
     scores = point.slopes * objective.operator.apply_twice(point.residuals)
     statistics = term_statistics(problem.terms, vector, problem.link, train.features, train.sample_weights)
-    transform = centring(problem.terms, feature_means(problem.terms, statistics.means))
+    transform = centring(problem.terms, statistics.means[1 : 1 + problem.terms.size])
 
     def score(rows: _Rows) -> FloatArray:
         return term_sums(problem.terms, train.features[rows], scores[rows])
@@ -199,11 +199,6 @@ def significance(
     variances = np.maximum(squares - sums**2 / count, 0) * count / (count - 1)
     errors, effect_errors = np.sqrt(variances)
     return replace(statistics, errors=errors, effect_errors=effect_errors)
-
-
-def feature_means(terms: Terms, means: FloatArray) -> FloatArray:
-    """Return the means of the features among those of all terms (count,)."""
-    return means[1 : 1 + terms.size]
 
 
 def _deviations(means: FloatArray, squares: FloatArray) -> FloatArray:

@@ -7,7 +7,6 @@ values. The bias and the linear weights are kept.
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,16 +40,6 @@ def solver(method: str) -> Solver:
     return SOLVERS[method]
 
 
-class Pruned(NamedTuple):
-    """The result of pruning."""
-
-    terms: Terms
-    result: FitResult
-    """The result of the last round, with the history and seconds of that round only; the original fit if
-    nothing was dropped.
-    """
-
-
 def pruned(
     problem: Problem,
     result: FitResult,
@@ -59,11 +48,13 @@ def pruned(
     *,
     max_passes: int | None = None,
     tolerance: float | None = None,
-) -> Pruned:
+) -> tuple[Terms, FitResult]:
     """Drop pairs that are insignificant in `result`, the fit of `problem`, and in the following fits.
 
-    `clusters` are those of `significance`. `max_passes` and `tolerance` apply to each fit. The validation
-    error may rise: compare both results. Raises `FitError` for a `z` that is negative or not finite.
+    `clusters` are those of `significance`. `max_passes` and `tolerance` apply to each fit. Returns the terms
+    and the result of the last round, with the history and seconds of that round only, or `result` if nothing
+    was dropped. The validation error may rise: compare both results. Raises `FitError` for a `z` that is
+    negative or not finite.
     """
     if not (math.isfinite(z) and z >= 0):
         raise FitError(f"the threshold of pruning must be finite and at least 0, not {z}")
@@ -71,23 +62,13 @@ def pruned(
         terms = problem.terms
         if not len(terms.pairs):
             break
-        mask = _mask(problem, result, clusters, z)
+        ratios = significance(problem, result.weights, clusters).z
+        # A pair that never occurs has no ratio, and is dropped.
+        mask = (np.abs(ratios) >= z) | (np.arange(terms.count) <= terms.size)
         if mask.all():
             break
         problem = replace(problem, terms=Terms(terms.size, terms.pairs[mask[1 + terms.size :]]))
         result = solver(result.method)(
             problem, start=result.weights[mask], max_passes=max_passes, tolerance=tolerance
         )
-    return Pruned(problem.terms, result)
-
-
-def _mask(
-    problem: Problem, result: FitResult, clusters: npt.ArrayLike | None, z: float
-) -> npt.NDArray[np.bool_]:
-    """Return which weights are kept (count,). A pair with standard error 0 never occurs and is dropped."""
-    terms = problem.terms
-    statistics = significance(problem, result.weights, clusters)
-    mask = np.ones(terms.count, np.bool_)
-    pairs = slice(1 + terms.size, None)
-    mask[pairs] = np.abs(statistics.z[pairs]) >= z  # False for NaN too
-    return mask
+    return problem.terms, result

@@ -6,7 +6,6 @@ consists of the bias, `size` linear weights, and one weight per pair in the orde
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +15,6 @@ from motif.runtime.errors import FitError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-
-
-class SplitWeights(NamedTuple):
-    """The parts of a weight vector."""
-
-    bias: float
-    linear: FloatArray
-    """(size,) weights of the features."""
-    quadratic: FloatArray
-    """(number of pairs,) weights of the products, in the order of `Terms.pairs`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +48,17 @@ class Terms:
         """Number of weights, including the bias."""
         return 1 + self.size + len(self.pairs)
 
-    def split(self, weights: npt.ArrayLike) -> SplitWeights:
-        """Return the parts of a weight vector (count,), which must have the right length."""
+    def split(self, weights: npt.ArrayLike) -> tuple[float, FloatArray, FloatArray]:
+        """Return the bias, the linear weights (size,) and those of the `pairs` in a weight vector (count,).
+
+        Raises `FitError` if the vector has another length.
+        """
         vector = np.asarray(weights, np.float64)
         if vector.shape != (self.count,):
             raise FitError(
                 f"{self.count} weights are needed for these terms, not an array of shape {vector.shape}"
             )
-        linear, pairs = vector[1 : 1 + self.size], vector[1 + self.size :]
-        return SplitWeights(float(vector[0]), linear.copy(), pairs.copy())
+        return float(vector[0]), vector[1 : 1 + self.size].copy(), vector[1 + self.size :].copy()
 
     @cached_property
     def variables(self) -> tuple[IntArray, IntArray]:

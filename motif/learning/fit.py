@@ -140,14 +140,13 @@ def _measured(
         dict(fit.results),
         sum(map(len, rows.values())),
         stopwatch.seconds,
-        fit.win_errors.training,
-        fit.win_errors.validation,
+        *fit.win_errors,
         choice_errors(rows, weights),
         {place: head.result for place, head in unpruned.items()},
         choice_errors(rows, replace(weights, classes=_heads_by_class(whole))) if unpruned else {},
         tuple(_warnings(fit.heads, weights.parameters)),
         {place: label_noise_of(rows, [place[0]], place[1], settings) for place in fit.results},
-        overall_errors(rows, weights, fit.win_errors.validation, settings),
+        overall_errors(rows, weights, fit.win_errors[1], settings),
         fit.check,
     )
 
@@ -196,12 +195,11 @@ def _fit_hidden_layers(
     classes = classes_to_fit(rows, settings)
     calls = {of: (part,) for of, part in classes.items()}
     steps = _each(filter_steps, calls, f"fitting the move filter of {name}", jobs)
-    learned = fit_hidden_classes(
+    heads, layers, results = fit_hidden_classes(
         classes, parameters, settings, name=name, start=start, jobs=jobs, checkpoints=checkpoints
     )
-    weights = _unnamed(parameters, learned.classes, steps, settings)
-    weights = replace(weights, hidden_layers=learned.layers)
-    return _Fit(weights, learned.results, win_errors_of_weights(rows, weights, settings))
+    weights = replace(_unnamed(parameters, heads, steps, settings), hidden_layers=layers)
+    return _Fit(weights, results, win_errors_of_weights(rows, weights, settings))
 
 
 def _unnamed(

@@ -34,11 +34,8 @@ class ChoiceError(NamedTuple):
     """Standard error of `mean`, clustered by game; NaN if all decisions come from one game."""
 
 
-class WinErrors(NamedTuple):
-    """Root mean square errors of the win probability over all classes."""
-
-    training: float
-    validation: float | None
+WinErrors = tuple[float, float | None]
+"""Root mean square errors of the win probability over all classes, in training and validation."""
 
 
 def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
@@ -80,7 +77,7 @@ def win_errors_of_heads(
                 squares[k] += rmse**2 * count
                 counts[k] += count
     train = float(np.sqrt(squares[0] / counts[0]))
-    return WinErrors(train, float(np.sqrt(squares[1] / counts[1])) if counts[1] else None)
+    return train, float(np.sqrt(squares[1] / counts[1])) if counts[1] else None
 
 
 def win_errors_of_weights(
@@ -94,7 +91,7 @@ def win_errors_of_weights(
         errors = evaluator.evaluate_many(part.boards[use])[:, 0] - part.labels[use, win]
         sides.append(np.split(errors**2, [np.count_nonzero(use[: part.training])]))
     train, rest = map(np.concatenate, zip(*sides, strict=True))
-    return WinErrors(float(np.sqrt(train.mean())), float(np.sqrt(rest.mean())) if len(rest) else None)
+    return float(np.sqrt(train.mean())), float(np.sqrt(rest.mean())) if len(rest) else None
 
 
 def label_noise_of(

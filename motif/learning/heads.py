@@ -144,12 +144,9 @@ def head_terms(class_name: str, head: str, size: int, settings: FitSettings) -> 
 
 def head_weights(terms: Terms, weights: FloatArray) -> HeadWeights:
     """Return a fitted weight vector (count,) in the form of a weight file."""
-    parts = terms.split(weights)
+    bias, linear, quadratic = terms.split(weights)
     return HeadWeights(
-        float(np.float32(parts.bias)),
-        parts.linear.astype(np.float32),
-        terms.pairs,
-        parts.quadratic.astype(np.float32),
+        float(np.float32(bias)), linear.astype(np.float32), terms.pairs, quadratic.astype(np.float32)
     )
 
 

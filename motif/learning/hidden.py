@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -30,15 +29,6 @@ file longer.
 """
 
 
-class HiddenWeights(NamedTuple):
-    """Result of fits with hidden layers, by class."""
-
-    classes: dict[str, dict[str, HeadWeights]]
-    layers: dict[str, HiddenLayer]
-    results: dict[tuple[str, str], FitResult]
-    """Errors of the equity in each pass, by class and `HEAD`."""
-
-
 def fit_hidden_classes(
     rows: Mapping[str, ClassRows],
     parameters: ParameterSet,
@@ -48,14 +38,16 @@ def fit_hidden_classes(
     start: WeightFile | None = None,
     jobs: int | None = None,
     checkpoints: Path | None = None,
-) -> HiddenWeights:
+) -> tuple[dict[str, dict[str, HeadWeights]], dict[str, HiddenLayer], dict[tuple[str, str], FitResult]]:
     """Fit the probabilities of every class, one class after the other.
 
-    `rows` are those of `heads.classes_to_fit`. The weights do not depend on the number of `jobs`. The state
-    of each class is stored in the folder `checkpoints` after every pass, and an interrupted fit continues
-    from there.
+    Returns the heads and the hidden layer of each class, and the errors of the equity in each pass by class
+    and `HEAD`. `rows` are those of `heads.classes_to_fit`. The weights do not depend on the number of `jobs`.
+    The state of each class is stored in the folder `checkpoints` after every pass, and an interrupted fit
+    continues from there.
     """
-    fitted = HiddenWeights({}, {}, {})
+    heads: dict[str, dict[str, HeadWeights]] = {}
+    layers, results = {}, {}
     with progress(f"fitting {name}", len(rows) * settings.hidden_passes) as advance:
         for class_name, part in rows.items():
             watch = Stopwatch()
@@ -73,10 +65,10 @@ def fit_hidden_classes(
                 checkpoint=None if checkpoints is None else checkpoints / f"{class_name}.npz",
                 on_pass=lambda _: advance(1),
             )
-            fitted.classes[class_name] = {head: _rounded(of) for head, of in fit.weights.heads.items()}
-            fitted.layers[class_name] = _named(fit.weights.hidden, parameters, class_name)
-            fitted.results[class_name, HEAD] = _result(fit, watch.seconds)
-    return fitted
+            heads[class_name] = {head: _rounded(of) for head, of in fit.weights.heads.items()}
+            layers[class_name] = _named(fit.weights.hidden, parameters, class_name)
+            results[class_name, HEAD] = _result(fit, watch.seconds)
+    return heads, layers, results
 
 
 def check_start(start: WeightFile, settings: FitSettings) -> None:

@@ -186,30 +186,11 @@ def calibrate(
 ) -> Calibration:
     """Calibrate the win probabilities of an evaluator, class by class, to results of games or rollouts.
 
-    Parameters
-    ----------
-    results
-        The result of `motif.sampling.game_results.read_results`, or the folder of a dataset.
-    evaluator
-        Evaluator of the positions. It may be None if the results are scores: then the scores are the
-        probabilities, in one class, `ALL`.
-    share
-        Approximate share of the games, drawn with `seed`, for the fit; the others are for measuring.
-    seed, jobs
-        Seed of the draw, and number of processes for evaluators with lookahead.
-
-    Returns
-    -------
-    Calibration
-
-    Raises
-    ------
-    SettingError
-        If `share` is not between 0 and 1.
-    FitError
-        If there are no games for the fit or for measuring.
-    DatasetError
-        For data that cannot be read.
+    `results` are those of `motif.sampling.game_results.read_results`, or the folder of a dataset. Without an
+    `evaluator` they must be scores, which are then the probabilities, in one class, `ALL`. About a `share` of
+    the games, drawn with `seed`, is for the fit; the others are for measuring. Evaluators with lookahead use
+    `jobs` processes. Raises `SettingError` if `share` is not between 0 and 1, `FitError` if there are no
+    games for the fit or for measuring, and `DatasetError` for data that cannot be read.
     """
     check_seed(seed)
     if not isinstance(share, Real) or not 0 < share < 1:

@@ -19,7 +19,7 @@ Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -325,7 +325,7 @@ def compare_plays(
         raise PlayError("no plays to compare")
     cube = None if cubes is None else CubeStart(cubes, (0,), side=1, doubles_first=True)
     stopwatch = Stopwatch()
-    rollouts = _PlayRollouts(
+    stages = _stages(
         pack_many(np.array([play.position.board for play in options])),
         settings.player_of(evaluator),
         settings,
@@ -334,7 +334,6 @@ def compare_plays(
         f"comparing {len(options)} plays with {evaluator.name}",
         jobs,
     )
-    stages = rollouts.until_clear() if settings.eliminate else rollouts.all_alike()
     return Comparison(
         _ranked(options, stages),
         stages[-1].trials,
@@ -354,60 +353,41 @@ def _best_by_evaluation(
     return [legal[k] for k in order]
 
 
-class _PlayRollouts(NamedTuple):
-    """Rollouts of plays that lead to the boards `packed` (n, 64)."""
+def _stages(
+    packed: Board,
+    player: Model | Evaluator,
+    settings: RolloutSettings,
+    cube_model: CubeModel,
+    cube: CubeStart | None,
+    label: str,
+    jobs: int | None,
+) -> list[Stage]:
+    """Roll out the plays that lead to the boards `packed` (n, 64), as `compare_plays` says."""
+    staged, count = partial(cubeful_stage, cube_model, packed), len(packed)
+    options: dict[str, Any] = {"after_a_play": True, "cube": cube, "jobs": jobs}
+    if not settings.eliminate:
+        every, items = np.arange(count), np.zeros(count, np.int64)
+        options |= {"label": label, "error_of": lambda tally: staged(tally, every).largest_error}
+        (tally,) = tally_trials(player, settings, packed, items, together=count, **options)
+        return [staged(tally, every)]
+    with progress(label, settings.trials) as advance:
 
-    packed: Board
-    player: Model | Evaluator
-    settings: RolloutSettings
-    cube_model: CubeModel
-    cube: CubeStart | None
-    label: str
-    jobs: int | None
+        def play(plays: PlayNumbers, first: int, count: int) -> Values:
+            items = np.zeros(len(plays), np.int64)
+            results = results_of_trials(player, settings, packed[plays], items, first, count, **options)
+            advance(count)
+            return results
 
-    def all_alike(self) -> list[Stage]:
-        """Roll out every play with all trials; return the only stage."""
-        settings, count = self.settings, len(self.packed)
-
-        def stage(tally: Tally) -> Stage:
-            return cubeful_stage(self.cube_model, self.packed, tally, np.arange(count))
-
-        (tally,) = tally_trials(
-            self.player,
-            settings,
-            self.packed,
-            np.zeros(count, np.int64),
-            together=count,
-            after_a_play=True,
-            cube=self.cube,
-            error_of=lambda tally: stage(tally).largest_error,
-            label=self.label,
-            jobs=self.jobs,
+        return eliminated(
+            play,
+            count,
+            settings.trials,
+            settings.error_rate,
+            columns=len(RESULT_NAMES),
+            rolls_of=settings.rolls_of(0),
+            staged=staged,
+            se=settings.se,
         )
-        return [stage(tally)]
-
-    def until_clear(self) -> list[Stage]:
-        """Drop plays that are significantly worse; return the stages."""
-        settings = self.settings
-        with progress(self.label, settings.trials) as advance:
-
-            def play(plays: PlayNumbers, first: int, count: int) -> Values:
-                items, packed = np.zeros(len(plays), np.int64), self.packed[plays]
-                options: dict[str, Any] = {"after_a_play": True, "cube": self.cube, "jobs": self.jobs}
-                results = results_of_trials(self.player, settings, packed, items, first, count, **options)
-                advance(count)
-                return results
-
-            return eliminated(
-                play,
-                len(self.packed),
-                settings.trials,
-                settings.error_rate,
-                columns=len(RESULT_NAMES),
-                rolls_of=settings.rolls_of(0),
-                staged=partial(cubeful_stage, self.cube_model, self.packed),
-                se=settings.se,
-            )
 
 
 def cubeful_stage(cube_model: CubeModel, packed: Board, tally: Tally, plays: PlayNumbers) -> Stage:

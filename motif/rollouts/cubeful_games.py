@@ -181,11 +181,8 @@ class _Table:
             np.zeros(len(boards)),
         )
 
-    def chances(self, rows: Games, of_opponent: bool = False) -> Values:
-        """Return the probabilities (m, 5) of the players on roll in `rows` (m,), by their own evaluation."""
-        return self._chances(self.boards[rows], self.sides[rows], of_opponent)
-
-    def _chances(self, boards: Board, sides: Games, of_opponent: bool = False) -> Values:
+    def chances(self, boards: Board, sides: Games, of_opponent: bool = False) -> Values:
+        """Return the probabilities (m, 5) of the players on roll, `sides` (m,), by their own evaluation."""
         if self.players[0].chances == self.players[1].chances:
             return self.players[0].chances(boards).astype(np.float64)
         chances = np.empty((len(boards), len(OUTPUTS)))
@@ -196,7 +193,7 @@ class _Table:
 
     def worth(self, boards: Board, states: Games, sides: Games, may_double: bool) -> Values:
         """Evaluate `boards` (n, 26) with `sides` (n,) on roll; return the results (n, 6) for side 0."""
-        chances, packed = self._chances(boards, sides), pack_many(boards)
+        chances, packed = self.chances(boards, sides), pack_many(boards)
         if may_double:
             values = self._turned(states, sides, packed, chances)[2]
         else:
@@ -258,12 +255,13 @@ class _Table:
         may = np.flatnonzero(self.cubes.doubled[self.states, self.sides] != NO_STATE)
         if not len(may):
             return
-        chances = self.chances(may)
+        chances = self.chances(self.boards[may], self.sides[may])
         doubles, takes = self._decisions(may, chances)
         rows, chances, takes = may[doubles], chances[doubles], takes[doubles]
         first, second = ((player.chances, player.decided) for player in self.players)
         if first != second and len(rows):
-            takes = self._decisions(rows, self.chances(rows, of_opponent=True), of_opponent=True)[1]
+            opponents = self.chances(self.boards[rows], self.sides[rows], of_opponent=True)
+            takes = self._decisions(rows, opponents, of_opponent=True)[1]
         taken, passed = rows[takes], rows[~takes]
         self.states[taken] = self.cubes.doubled[self.states[taken], self.sides[taken]]
         if len(passed):

@@ -60,28 +60,18 @@ def play_trials(player: Model | Evaluator, rules: PlayoutRules, seed: int, porti
 def player_trials(
     choose: Choose, judge: Model | Evaluator, rules: PlayoutRules, seed: int, portion: Portion
 ) -> Values:
-    """Play the trials of a portion, with plays chosen by a player.
+    """Play the trials of a portion, with plays from `choose`; return float64 (n, trials, 5).
 
-    Parameters
-    ----------
-    choose
-        Function that chooses plays, such as `motif.players.player.Player.choose_many`.
-    judge
-        Evaluator that measures the luck, and evaluates positions where the rules end a trial early.
-    rules
-        Rules for the end of trials, with the number of plies on which results are luck-adjusted.
-    seed
-        Random seed.
-    portion
-        The boards and trials.
-
-    Returns
-    -------
-    ndarray
-        Float64 (n, trials, 5): the five probabilities of the player on roll.
+    These are the five probabilities of the player on roll. The `judge` measures the luck, and evaluates
+    positions where the `rules` end a trial early.
     """
     packed, items, first, count, _ = portion
-    measure = _ByModel(judge, rules) if isinstance(judge, tuple) else _ByEvaluator(judge, rules)
+    evaluator, kernel_rules = None, rules
+    if isinstance(judge, Evaluator):
+        # The model evaluates no positions here: trials end only by the rules of the game and by tables.
+        evaluator, judge = judge, simple().model
+        kernel_rules = rules._replace(cut=0, stop_at_race=False)
+    model, space = prepared(judge)
     boards = np.repeat(unpack_many(packed), count, axis=0)
     contact = np.repeat(classify_many(packed) != RACE, count)
     dice = trial_dice(seed, items, first, count, rules.stratified)
@@ -90,63 +80,43 @@ def player_trials(
     for ply in range(MAX_PLIES + 1):
         checkpoint()
         now = pack_many(boards)
-        ended, rows = measure.ends(now, ply, contact[games])
+        ended, rows = end_trials(model, kernel_rules, now, ply, contact[games], space)
+        if evaluator is not None:
+            _end_early(evaluator, rules, now, ply, contact[games], ended, rows)
         results[games[ended]] = turned(rows[ended]) if ply % 2 else rows[ended]
         games, boards, now = games[~ended], boards[~ended], now[~ended]
         if not len(games):
             break
         rolls, seeds = dice(games, ply)
         if ply < rules.luck_plies:
-            luck[games] += measure.luck(now, rolls, ply)
+            luck[games] += (
+                luck_adjustments(model, rules, now, rolls, ply, space)
+                if evaluator is None
+                else _luck_adjustments(evaluator, now, rolls, ply)
+            )
         boards = choose(boards, rolls, seeds)
     return (results + luck).reshape(len(packed), count, len(OUTPUTS))
 
 
-class _ByModel:
-    """Judge of trials that is a compiled model."""
-
-    def __init__(self, model: Model, rules: PlayoutRules) -> None:
-        self.rules = rules
-        self._model = model
-
-    def ends(self, packed: Board, ply: int, contact: Flags) -> tuple[Flags, Values]:
-        """Return which trials (n,) end at a ply, and their values (n, 5)."""
-        model, space = prepared(self._model)
-        ended, rows = end_trials(model, self.rules, packed, ply, contact, space)
-        return ended, rows
-
-    def luck(self, packed: Board, rolls: Rolls, ply: int) -> Values:
-        """Return the luck adjustments (n, 5) for `rolls` (n, 2)."""
-        model, space = prepared(self._model)
-        return np.asarray(luck_adjustments(model, self.rules, packed, rolls, ply, space))
+def _end_early(
+    judge: Evaluator, rules: PlayoutRules, packed: Board, ply: int, contact: Flags, ended: Flags, rows: Values
+) -> None:
+    """Mark also the trials (n,) that the `rules` end at a ply, and write their values (n, 5) to `rows`."""
+    valued = np.full(len(packed), 0 < rules.cut <= ply)
+    if rules.stop_at_race and ply:
+        valued |= contact & (classify_many(packed) == RACE)
+    valued &= ~ended
+    if valued.any():
+        rows[valued] = judge.evaluate_many(unpack_many(packed[valued]))
+    ended |= valued
 
 
-class _ByEvaluator(_ByModel):
-    """Judge of trials that is not compiled."""
-
-    def __init__(self, evaluator: Evaluator, rules: PlayoutRules) -> None:
-        # The model evaluates no positions here: trials end only by the rules of the game and by tables.
-        super().__init__(simple().model, rules._replace(cut=0, stop_at_race=False))
-        self._evaluator = evaluator
-        self._cut, self._stop_at_race = rules.cut, rules.stop_at_race
-
-    def ends(self, packed: Board, ply: int, contact: Flags) -> tuple[Flags, Values]:
-        """See `_ByModel.ends`."""
-        ended, rows = super().ends(packed, ply, contact)
-        valued = np.full(len(packed), 0 < self._cut <= ply)
-        if self._stop_at_race and ply:
-            valued |= contact & (classify_many(packed) == RACE)
-        valued &= ~ended
-        if valued.any():
-            rows[valued] = self._evaluator.evaluate_many(unpack_many(packed[valued]))
-        return ended | valued, rows
-
-    def luck(self, packed: Board, rolls: Rolls, ply: int) -> Values:
-        """See `_ByModel.luck`."""
-        count, every = len(packed), len(ROLLS)
-        boards = np.repeat(unpack_many(packed), every, axis=0)
-        after = self._evaluator.best_plays(boards, np.tile(ROLLS, (count, 1))).boards
-        rows = self._evaluator.evaluate_many(after).astype(np.float64)
-        worth = np.asarray(rows if ply % 2 else turned(rows)).reshape(count, every, -1)
-        thrown = worth[np.arange(count), roll_numbers(rolls)]
-        return np.asarray(np.einsum("r,nrc->nc", ROLL_SHARES, worth) - thrown)
+def _luck_adjustments(judge: Evaluator, packed: Board, rolls: Rolls, ply: int) -> Values:
+    """Return the adjustments (n, 5) for the luck of `rolls` (n, 2) by a judge that is not compiled."""
+    count, every = len(packed), len(ROLLS)
+    boards = np.repeat(unpack_many(packed), every, axis=0)
+    after = judge.best_plays(boards, np.tile(ROLLS, (count, 1))).boards
+    rows = judge.evaluate_many(after).astype(np.float64)
+    worth = np.asarray(rows if ply % 2 else turned(rows)).reshape(count, every, -1)
+    thrown = worth[np.arange(count), roll_numbers(rolls)]
+    return np.asarray(np.einsum("r,nrc->nc", ROLL_SHARES, worth) - thrown)

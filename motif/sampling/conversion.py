@@ -125,8 +125,6 @@ def _labels(sources: Sequence[Path], out: Path, kind: str, drop_doubtful: bool) 
         raise SettingError(
             f"{out}: the target must be a {' or '.join(SUFFIXES)} file, or a folder for a dataset"
         )
-    if as_file:
-        imported = rewrite_labels(sources, out, drop_doubtful=drop_doubtful)
-    else:
-        imported = import_labels(sources, out, drop_doubtful=drop_doubtful)
-    return {"rows": imported.rows, "doubtful": imported.doubtful}
+    convert_labels = rewrite_labels if as_file else import_labels
+    rows, doubtful = convert_labels(sources, out, drop_doubtful=drop_doubtful)
+    return {"rows": rows, "doubtful": doubtful}

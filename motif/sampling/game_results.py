@@ -96,28 +96,12 @@ Results = PositionResults | ScoreResults
 
 
 def read_results(paths: Sequence[Path]) -> Results:
-    """Read results from a dataset, a CSV, or match files and folders of match files.
+    """Read results from one dataset, one .csv or .csv.gz file, or match files and folders of match files.
 
-    Parameters
-    ----------
-    paths
-        The folder of one dataset; one .csv or .csv.gz file; or any number of match files, in the formats
-        that `motif.board.match_file.read_match` reads, and folders that contain them.
-
-    Returns
-    -------
-    PositionResults or ScoreResults
-        Scores for a CSV without positions.  From match files, the positions after every play of the
-        finished games.
-
-    Raises
-    ------
-    SettingError
-        If the paths are of several kinds, or there are several datasets or CSVs.
-    DatasetError
-        If a dataset or CSV cannot be read; the message names the line.
-    RecordError
-        If a file is not a match, or no game was finished.
+    A CSV without positions gives scores; match files give the positions after every play of the finished
+    games. Raises `SettingError` if the paths are of several kinds, or there are several datasets or CSVs;
+    `DatasetError`, which names the line, if a dataset or CSV cannot be read; and `RecordError` if a file is
+    not a match, or no game was finished.
     """
     source = next((path for path in paths if _is_dataset(path) or _is_csv(path)), None)
     if source is None:
@@ -176,11 +160,8 @@ class _CsvHeader(NamedTuple):
     width: int
     columns: dict[str, int]
     """Index of the column of each kind."""
-
-    @property
-    def value(self) -> str:
-        """Kind of the column that describes a position."""
-        return next(kind for kind in (POSITION, SCORE, CHANCE) if kind in self.columns)
+    value: str
+    """Kind of the column that describes a position."""
 
 
 def csv_results(path: Path) -> Results:
@@ -239,7 +220,7 @@ def _header(where: str, names: Sequence[str]) -> _CsvHeader:
     values = [kind for kind in (POSITION, SCORE, CHANCE) if kind in columns]
     if len(values) != 1 or OUTCOME not in columns:
         raise DatasetError(f"{where}: {quoted(','.join(names))}: {_COLUMNS_RULE}")
-    return _CsvHeader(len(names), columns)
+    return _CsvHeader(len(names), columns, values[0])
 
 
 def _read_rows(
@@ -259,10 +240,9 @@ def _read_rows(
             raise DatasetError(f"{where}: line {number}: outcome must be 0 or 1, not {quoted(outcome)}")
     names = [words[header.columns[GAME]] for _, words in lines] if GAME in header.columns else []
     game = np.array([games.setdefault(name, len(games)) for name in names] or [0] * len(lines), np.int64)
-    column, kind = header.columns[header.value], header.value
-    texts = [(number, words[column]) for number, words in lines]
-    if kind != POSITION:
-        return _chances(where, kind, texts), won, game
+    texts = [(number, words[header.columns[header.value]]) for number, words in lines]
+    if header.value != POSITION:
+        return _chances(where, header.value, texts), won, game
     return boards_of_lines(where, texts, position_from_gnubg_id, boards_from_gnubg_ids), won, game
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -154,20 +154,12 @@ def _chances(
     return np.clip(numbers, 0, 1).astype(np.float32)
 
 
-class Imported(NamedTuple):
-    """Numbers of imported positions."""
-
-    rows: int
-    """Number of imported positions."""
-    doubtful: int
-    """Number of doubtful positions that were read; see `is_doubtful`."""
-
-
-def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = False) -> Imported:
+def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = False) -> tuple[int, int]:
     """Import the files `paths` to a dataset in `folder`; `drop_doubtful` leaves out doubtful positions.
 
-    Every position counts as a separate game and decision, so validation holds out positions, not games.
-    Raises `DatasetError` if a line is invalid or `folder` is not empty, and `FileError` if writing fails.
+    Returns the numbers of imported positions, and of doubtful ones that were read (see `is_doubtful`). Every
+    position counts as a separate game and decision, so validation holds out positions, not games. Raises
+    `DatasetError` if a line is invalid or `folder` is not empty, and `FileError` if writing fails.
     """
     kept = _KeptLabels(paths, drop_doubtful)
 
@@ -181,7 +173,7 @@ def import_labels(paths: Sequence[Path], folder: Path, *, drop_doubtful: bool = 
     formats = sorted({str(label_format(path)) for path in paths})
     names = [path.name for path in paths]
     count = write_pieces(folder, pieces(), source=names, format=formats, drop_doubtful=drop_doubtful)
-    return Imported(count, kept.doubtful)
+    return count, kept.doubtful
 
 
 class _KeptLabels:
@@ -219,10 +211,10 @@ def export_labels(folders: Sequence[Path], path: Path) -> int:
     return _write(path, kind, chain.from_iterable(map(read_parts, folders)))
 
 
-def rewrite_labels(paths: Sequence[Path], path: Path, *, drop_doubtful: bool = False) -> Imported:
-    """Write the labelled positions of the files `paths` to `path`; the suffix gives the format."""
+def rewrite_labels(paths: Sequence[Path], path: Path, *, drop_doubtful: bool = False) -> tuple[int, int]:
+    """Do the same as `import_labels` to a file `path`, whose suffix gives the format."""
     kept = _KeptLabels(paths, drop_doubtful)
-    return Imported(_write(path, SUFFIXES[path.suffix.lower()], kept), kept.doubtful)
+    return _write(path, SUFFIXES[path.suffix.lower()], kept), kept.doubtful
 
 
 def _write(path: Path, kind: LabelFormat, pieces: Iterable[Dataset]) -> int:

@@ -48,21 +48,8 @@ class RecordedGame(NamedTuple):
 def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
     """Read the games in match files, and in the match files of folders.
 
-    Parameters
-    ----------
-    paths
-        Match files in the formats that `motif.board.match_file.read_match` reads, and folders of such
-        files.
-
-    Returns
-    -------
-    list of RecordedGame
-        The games in the order of the files, without games in which no play was made.
-
-    Raises
-    ------
-    RecordError
-        If a file is not a match, or no file contains a play.
+    The games are in the order of the files, without games in which no play was made. Raises `RecordError` if
+    a file is not a match, or no file contains a play.
     """
     games = [
         game

@@ -257,9 +257,8 @@ def sample(
     also has a fingerprint of the player's weights.  `player` and `labeller` are for objects that cannot be
     loaded by name.
 
-    Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, or the dataset was made
-    with other settings.  Raises `FileError` if the dataset cannot be written, or another run is using the
-    folder.
+    Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, or one with other settings,
+    and `FileError` if the dataset cannot be written, or another run is using the folder.
     """
     if recorded:
         if settings.is_by_outcome:
@@ -279,12 +278,13 @@ def sample(
     if labeller is None and not (settings.is_rolled_out or settings.is_by_outcome):
         labeller = load(settings.label).require_evaluator()
     starts = range(0, settings.games, games_a_part(settings))
+    taught = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
     provenance = {
         **asdict(settings),
         "player": player_label or settings.player,
         "label": _label_name(settings, player_label or settings.player),
         "player_fingerprint": fingerprint_of(evaluator),
-        **_labels_provenance(labeller),
+        **({"label_fingerprint": taught} if taught else {}),
         **({"recorded": games_fingerprint(recorded)} if recorded else {}),
         "games_a_part": starts.step,
         "motif": VERSION,
@@ -293,11 +293,9 @@ def sample(
     with working_in(folder):
         kept = kept_parts(folder, provenance, starts, resume)
         parts = _all_parts(settings, evaluator, labeller, recorded, provenance, folder, starts, kept, jobs)
-    seconds = stopwatch.seconds
     positions = sum(part.rows for part in parts)
-    return SampleResult(
-        folder, positions, settings.trials if settings.is_rolled_out else 1, settings.games, seconds
-    )
+    trials = settings.trials if settings.is_rolled_out else 1
+    return SampleResult(folder, positions, trials, settings.games, stopwatch.seconds)
 
 
 def warm_up() -> None:
@@ -319,12 +317,6 @@ def _label_name(settings: SampleSettings, player: str) -> str:
     """Return the labeller's name in a dataset in which the player is called `player`."""
     name, mark, depth = settings.label.rpartition("@")
     return player + mark + depth if mark and name == settings.player else settings.label
-
-
-def _labels_provenance(labeller: Evaluator | None) -> dict[str, str]:
-    """Return the fingerprint of a dataset's labeller by name, if the labeller has one."""
-    fingerprint = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
-    return {"label_fingerprint": fingerprint} if fingerprint else {}
 
 
 def games_a_part(settings: SampleSettings) -> int:
@@ -369,10 +361,14 @@ def _all_parts(
     if isinstance(evaluator, StaticEvaluator):
         make = partial(sample_games, settings, evaluator.model, labeller=labeller)
     at_once = games_a_call(settings, labeller)
-    pieces = {k: _pieces(starts[k], min(starts.step, settings.games - starts[k]), at_once) for k in missing}
+    ends = {k: min(starts[k] + starts.step, settings.games) for k in missing}
+    pieces = {
+        k: [range(first, min(first + at_once, ends[k])) for first in range(starts[k], ends[k], at_once)]
+        for k in missing
+    }
     calls = (
-        (first, count, recorded[first : first + count])
-        for first, count in chain.from_iterable(pieces.values())
+        (games.start, len(games), recorded[games.start : games.stop])
+        for games in chain.from_iterable(pieces.values())
     )
     what = "recorded games" if recorded else f"games of {settings.player}"
     whole = dict(kept)
@@ -400,11 +396,6 @@ def _all_parts(
         if stop.made:
             raise KeyboardInterrupt(f"{folder}: {len(parts)} of {len(names)} parts are complete")
     return parts
-
-
-def _pieces(first: int, count: int, at_once: int) -> list[tuple[int, int]]:
-    """Split the games of a part into pieces (first game, number of games) of at most `at_once` games."""
-    return [(game, min(at_once, first + count - game)) for game in range(first, first + count, at_once)]
 
 
 def sample_games(

@@ -59,18 +59,17 @@ def test_the_plays_of_all_players_are_listed(path):
 
 def test_lookahead_changes_the_play_in_the_wanted_share():
     settings = replace(QUICK, decisions=20, disagree=0.6)
-    selection = selected(BOARDS, settings, jobs=1)
-    assert (len(selection.boards), selection.disagree) == (20, 12)
+    boards, rolls, disagree = selected(BOARDS, settings, jobs=1)
+    assert (len(boards), disagree) == (20, 12)
     shallow, deep = (
-        load_evaluator(name).best_plays(selection.boards, selection.rolls).boards
-        for name in ("pubeval", "pubeval@2")
+        load_evaluator(name).best_plays(boards, rolls).boards for name in ("pubeval", "pubeval@2")
     )
     assert (shallow != deep).any(axis=1).sum() >= 12
 
 
 def test_positions_of_a_class_are_selected():
-    race = selected(BOARDS, replace(QUICK, position_class="race", disagree=0), jobs=1)
-    assert {board.tobytes() for board in race.boards} <= {board.tobytes() for board in BOARDS[80:]}
+    race, *_ = selected(BOARDS, replace(QUICK, position_class="race", disagree=0), jobs=1)
+    assert {board.tobytes() for board in race} <= {board.tobytes() for board in BOARDS[80:]}
 
 
 def test_the_bytes_depend_on_the_seed_alone(path, tmp_path):

@@ -49,10 +49,12 @@ def test_a_step_is_halved_until_it_helps():
 
     weights = np.array([1.0, 0.0])
     for direction, reached in (([-1, 0], [0, 0]), ([-8, 0], [0, 0]), ([-5, 0], [-0.25, 0])):
-        found = line_search(bowl, weights, bowl(weights), np.array(direction, float), 2 * weights)
-        np.testing.assert_allclose(found.weights, reached)
-        assert found.point.error == pytest.approx(bowl(found.weights).error)
-        assert found.failure is None
+        found, point, failure = line_search(
+            bowl, weights, bowl(weights), np.array(direction, float), 2 * weights
+        )
+        np.testing.assert_allclose(found, reached)
+        assert point.error == pytest.approx(bowl(found).error)
+        assert failure is None
 
 
 @pytest.mark.parametrize(
@@ -71,5 +73,5 @@ def test_a_step_that_cannot_help_is_not_taken_and_says_why(direction, gradient, 
         return Seen(float(weights @ weights))
 
     weights = np.array([1.0, 0.0])
-    found = line_search(bowl, weights, bowl(weights), np.array(direction), np.array(gradient))
-    assert (found.failure, found.weights.tolist()) == (failure, [1.0, 0.0])
+    found, _, why = line_search(bowl, weights, bowl(weights), np.array(direction), np.array(gradient))
+    assert (why, found.tolist()) == (failure, [1.0, 0.0])

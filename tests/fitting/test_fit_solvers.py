@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from motif.fitting import coordinate
+from motif.fitting import coordinate, gauss_newton
 from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.design import term_sums
 from motif.fitting.gauss_newton import solve_gauss_newton
@@ -174,7 +174,7 @@ def test_few_sweeps_a_pass_do_not_change_the_answer(monkeypatch):
 def test_a_model_of_few_rows_does_not_change_the_answer(monkeypatch):
     problem = noisy_problem(20_000, 10, ridge=1e-5)
     every = solve_coordinate(problem, tolerance=TIGHT)
-    monkeypatch.setattr(coordinate, "_MIN_ROWS", 0)
+    monkeypatch.setattr(gauss_newton, "_MIN_ROWS", 0)
     few = solve_coordinate(problem, tolerance=TIGHT)
     assert few.passes > every.passes
     assert few.history[-1].error == pytest.approx(every.history[-1].error, rel=1e-7)

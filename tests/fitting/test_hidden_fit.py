@@ -69,9 +69,9 @@ def test_slopes_are_those_of_the_error():
     shard = np.arange(48), np.arange(0, 49, 4)
 
     def error(changed: hidden_fit._Weights) -> float:
-        return float(hidden_fit._slopes(rows, shard, state.scale, changed, 10.0, 48)[1][0])
+        return float(hidden_fit._slopes(rows, state.scale, changed, 10.0, 48, shard)[1][0])
 
-    slopes, _ = hidden_fit._slopes(rows, shard, state.scale, weights, 10.0, 48)
+    slopes, _ = hidden_fit._slopes(rows, state.scale, weights, 10.0, 48, shard)
     for name, slope in zip(weights._fields, slopes, strict=True):
         array = getattr(weights, name)
         for _ in range(6):
@@ -94,7 +94,7 @@ def test_gammons_that_the_rules_exclude_have_no_slope():
     rows = replace(rows, boards=boards)
     state = hidden_fit._FitState(hidden_fit._random_start(rows, SETTINGS), hidden_fit._scale(rows))
     shard = np.arange(48), np.arange(0, 49, 4)
-    slopes, _ = hidden_fit._slopes(rows, shard, state.scale, state.measured(), 10.0, 48)
+    slopes, _ = hidden_fit._slopes(rows, state.scale, state.measured(), 10.0, 48, shard)
     assert (slopes[3][1:] == 0).all()
     assert slopes[3][0] != 0
 

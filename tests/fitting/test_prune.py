@@ -59,7 +59,7 @@ def test_what_is_left_has_earned_its_place():
 def test_nothing_to_drop_changes_nothing():
     problem = _problem()
     fit = solve_gauss_newton(problem)
-    assert pruned(problem, fit, z=0).result is fit
+    assert pruned(problem, fit, z=0)[1] is fit
     linear = replace(problem, terms=Terms.linear(_SIZE))
     fit = solve_gauss_newton(linear)
     assert pruned(linear, fit) == (linear.terms, fit)

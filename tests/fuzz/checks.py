@@ -232,7 +232,7 @@ def labels_check(content: bytes, folder: Path) -> None:
         assert np.isfinite(rows.probabilities).all()
     for suffix in SUFFIXES:
         written = path.with_suffix(suffix)
-        assert rewrite_labels([path], written).rows == sum(len(rows.boards) for rows in pieces)
+        assert rewrite_labels([path], written)[0] == sum(len(rows.boards) for rows in pieces)
         again = list(read_labels(written)) if pieces else []
         for name in ("boards", "probabilities"):
             both = ([getattr(rows, name) for rows in some] for some in (pieces, again))

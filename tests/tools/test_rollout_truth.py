@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from motif.benchmarks import read_benchmark
+from motif.benchmarks.benchmark_files import by_play
 from motif.board.identifiers import position_key
 from motif.board.moves import legal_plays
 from motif.board.position import Position
@@ -24,13 +25,13 @@ PLAYS = [position_key(play.position) for play in legal_plays(START, (3, 1))[:3]]
 def rolled(key, number, loss, by, trials=(100, 10)):
     row = {"probabilities": [0.5, 0.1, 0.0, 0.1, 0.0], "equity": 0.2 - loss, "se": 0.01}
     more = {"loss": loss, "loss_se": 0.01 * (loss > 0), "trials": trials, "loss_by": by}
-    return {"key": key, "number": number, **row, **more}
+    return [key, {"number": number, **row, **more}]
 
 
 def result(number, name, choices, plays):
     """Return a result; players not named in `choices` choose the first of `plays`."""
-    chosen = {player: PLAYS[choices.get(player, 0)] for player in ALL}
-    place = {"position": position_key(START), "roll": [3, 1], "choices": chosen}
+    chosen = by_play({player: PLAYS[choices.get(player, 0)] for player in ALL})
+    place = {"key": position_key(START), "roll": [3, 1], "chosen_by": chosen}
     return {"decision": number, "class": name, **place, "plays": plays, "seconds": [1.0, 2.0]}
 
 
@@ -39,7 +40,7 @@ DISAGREED = [
     rolled(PLAYS[1], 1, 0.02, [-0.01, 0.05]),
     rolled(PLAYS[2], 2, 0.1, [0.1, 0.1]),
 ]
-AGREED = [{"key": PLAYS[0], "probabilities": [0.5, 0.1, 0.0, 0.1, 0.0], "trials": [0, 0]}]
+AGREED = [rolled(PLAYS[0], 0, 0.0, [0.0, 0.0], (0, 0))]
 NAMES = ["contact"] * 10 + ["crashed"] * 3 + ["race"] * 3
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -184,7 +185,7 @@ def selected(
     rolls = -np.sort(-rng.integers(1, 7, (len(order), 2)), axis=1)
     interesting = round(settings.disagree * settings.decisions)
     candidates = _decisions(boards[order], rolls)
-    random = [row for row, _ in zip(candidates, range(settings.decisions - interesting), strict=False)]
+    random = list(islice(candidates, settings.decisions - interesting))
     differing = _differing(boards[order], rolls, candidates, settings, interesting, jobs)
     rows = rng.permutation(np.array([*random, *differing], np.int64))
     if not len(rows):
@@ -227,7 +228,7 @@ def _differing(
 
 
 def _portions(rows: Iterator[int]) -> Iterator[npt.NDArray[np.int64]]:
-    while portion := [row for row, _ in zip(rows, range(_AT_ONCE), strict=False)]:
+    while portion := list(islice(rows, _AT_ONCE)):
         yield np.array(portion)
 
 

@@ -13,6 +13,7 @@ Sources: the files of wildbg-training, and gnubg-nn's training data as read by b
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
@@ -71,12 +72,10 @@ def is_doubtful(boards: Board) -> npt.NDArray[np.bool_]:
 
 def label_format(path: Path) -> LabelFormat | None:
     """Return the format of the labelled positions in `path`; None for other files."""
-    if not path.is_file():
-        return None
-    with open(path, "rb") as file:
-        begun = decoded(file.read(2 * len(HEADER) + 512))
-    lines = [line.strip() for line in begun.splitlines()]
-    first = next((line for line in lines if line and not line.startswith(_COMMENT)), "")
+    first = ""
+    if path.is_file():
+        with suppress(DatasetError):  # a line that is too long
+            first = next((line for _, line in _meant(path)), "")
     if first.replace(" ", "").lower().startswith(HEADER.partition(",")[0]):
         return "wildbg"
     words = first.split()
@@ -92,22 +91,27 @@ def read_labels(path: Path) -> Iterator[Dataset]:
 
     Raises `DatasetError`, naming the file and line, if a line is invalid or too long.
     """
-    kind, pieces = label_format(path), _pieces(path)
+    kind = label_format(path)
     if kind is None:
         # Raise the error of an unreadable file.
-        next(pieces, None)
+        next(_pieces(path), None)
         raise DatasetError(
             f"{path}: no labelled positions: wildbg's CSV begins with {HEADER}, and gnubg-nn's "
             "training lines begin with a 20-letter key"
         )
-    lines = ((number, decoded(line)) for number, line in lines_of(pieces, TEXT_LINE, str(path), DatasetError))
-    meant = (
-        (number, line) for number, line in lines if line.strip() and not line.lstrip().startswith(_COMMENT)
-    )
+    meant = _meant(path)
     if kind == "wildbg":
         next(meant)
     while chunk := list(islice(meant, _LINES_AT_ONCE)):
         yield _rows(path, kind, chunk)
+
+
+def _meant(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the lines that are neither empty nor comments."""
+    for number, line in lines_of(_pieces(path), TEXT_LINE, str(path), DatasetError):
+        text = decoded(line).strip()
+        if text and not text.startswith(_COMMENT):
+            yield number, text
 
 
 def _pieces(path: Path) -> Iterator[bytes]:

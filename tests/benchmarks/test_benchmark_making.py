@@ -67,6 +67,17 @@ def test_lookahead_changes_the_play_in_the_wanted_share():
     assert (shallow != deep).any(axis=1).sum() >= 12
 
 
+def test_no_decision_is_left_out():
+    settings = replace(QUICK, players="simple", decisions=1000)
+    everything, *_ = selected(BOARDS, replace(settings, disagree=0), jobs=1)
+    differing, _, count = selected(BOARDS, replace(settings, disagree=1), jobs=1)
+    assert 0 < len(differing) == count < len(everything)
+    # One half at random, and of the other half those on which lookahead matters.
+    found, *_ = selected(BOARDS, replace(settings, decisions=len(everything), disagree=0.5), jobs=1)
+    assert len({board.tobytes() for board in found}) == len(found) > len(everything) / 2
+    assert {board.tobytes() for board in differing} <= {board.tobytes() for board in found}
+
+
 def test_positions_of_a_class_are_selected():
     race, *_ = selected(BOARDS, replace(QUICK, position_class="race", disagree=0), jobs=1)
     assert {board.tobytes() for board in race} <= {board.tobytes() for board in BOARDS[80:]}

@@ -26,6 +26,15 @@ def mat(tmp_path):
     return path
 
 
+def test_labels_may_follow_many_comments(motif_json, tmp_path):
+    training, csv = tmp_path / "training.txt", tmp_path / "labels.csv"
+    comments = "# Made for a test of the format of training lines.\n" * 200
+    training.write_text(f"{comments}\nOAHDPAABDAOAHDPAABDA 0.52 0.15 0.01 0.13 0.005\n")
+    motif_json("convert", training, csv)
+    assert csv.read_text().splitlines()[0] == CSV.splitlines()[0]
+    assert len(csv.read_text().splitlines()) == 2
+
+
 def test_a_match_there_and_back(motif, motif_json, mat, tmp_path):
     sgf, again = tmp_path / "ann.sgf", tmp_path / "again.mat"
     assert motif_json("convert", mat, sgf) == {"games": 3, "files": 1, "out": str(sgf)}

@@ -48,17 +48,14 @@ _CUBE_SETTINGS = [
     "set output matchpc off",
     "set output winpc off",
     f"set met {TABLE}",
-    *(
-        f"set evaluation cubedecision evaluation {what}"
-        for what in ("plies 0", "cubeful on", "prune off", "noise 0")
-    ),
+    *(f"set evaluation cubedecision evaluation {what}" for what in ("cubeful on", "prune off", "noise 0")),
 ]
 _EQUITY = re.compile(r"[123]\. (No (?:re)?double|(?:Double|Redouble), (?:take|pass|beaver)) +([-+][0-9.]+)")
 _CUBE_ACTION = "Proper cube action:"
 
 
 class CubeAnalysis(NamedTuple):
-    """gnubg's 0-ply analysis of a cube decision."""
+    """gnubg's analysis of a cube decision."""
 
     chances: Probabilities
     equities: dict[str, float]
@@ -105,9 +102,11 @@ class TextGnubg:
                 plays[-1].append(play[1])
         return plays
 
-    def cube_analyses(self, questions: list[tuple[Position, MatchState]]) -> list[CubeAnalysis]:
-        """Return the analysis of each of `questions`, in which the player on roll may double."""
-        commands = [*_CUBE_SETTINGS]
+    def cube_analyses(
+        self, questions: list[tuple[Position, MatchState]], plies: int = 0
+    ) -> list[CubeAnalysis]:
+        """Return the analysis at `plies` of each of `questions`, in which the player on roll may double."""
+        commands = [*_CUBE_SETTINGS, f"set evaluation cubedecision evaluation plies {plies}"]
         for position, state in questions:
             name = gnubg_ids(position.board[None])[0]
             commands += [f"set gnubgid {name}:{match_id(state)}"]

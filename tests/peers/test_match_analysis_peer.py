@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from motif.analysis.match import MatchAnalysis, analyse_match
+from motif.analysis.match.decisions import MatchDecision
 from motif.board.game_record import MatchRecord
 from motif.board.match_file import read_match
 from motif.evaluators import load_evaluator
@@ -14,11 +16,14 @@ from motif.rollouts.games import SeededDice
 from motif.session.session import GameSession, Seat
 from tests.peers.test_gnubg_mat import GNUBG_PLAYS_GNUBG, ONLY_READ
 
-ANALYSED_AT_ONCE = [
-    "set threads 1",
-    "set analysis chequerplay evaluation plies 0",
-    "set analysis cubedecision evaluation plies 0",
-]
+MATCHES = 40
+RATES_APART = 1.0
+"""Maximum difference of the mean error rates of motif and gnubg, in millipoints per decision."""
+LARGE = 0.04
+"""Cube errors above this many points are compared with gnubg's 2-ply."""
+CONFIRMED = 0.85
+"""Minimum share of these that are errors by gnubg's 2-ply as well."""
+_SEED = 70_000
 
 
 def played_by_gnubg(gnubg, path: Path, plies: tuple[int, int], length: int, seed: int) -> MatchRecord:
@@ -33,11 +38,11 @@ def played_by_gnubg(gnubg, path: Path, plies: tuple[int, int], length: int, seed
     return read_match(path)
 
 
-def statistics(gnubg, path: Path) -> list[dict[str, list[float]]]:
+def statistics(gnubg, path: Path, plies: int = 0) -> list[dict[str, list[float]]]:
     """Return gnubg's statistics of plays, cube decisions and luck of both players, by line."""
-    said = gnubg._run(
-        [*ONLY_READ, *ANALYSED_AT_ONCE, f"import mat {path}", "analyse match", "show statistics match"]
-    )
+    depths = [f"set analysis {what} evaluation plies {plies}" for what in ("chequerplay", "cubedecision")]
+    commands = [f"import mat {path}", "analyse match", "show statistics match"]
+    said = gnubg._run([*ONLY_READ, "set threads 1", *depths, *commands])
     return [figures_under(said, heading) for heading in ("Chequerplay", "Cube", "Luck")]
 
 
@@ -88,6 +93,43 @@ def test_gnubg_2_ply_ranks_above_0_ply_above_pubeval(gnubg, tmp_path):
     gnubg_rate, pubeval_rate = (player.chequer for player in session.players)
     assert pubeval_rate.rate - gnubg_rate.rate > 4 * (pubeval_rate.se**2 + gnubg_rate.se**2) ** 0.5
     assert pubeval_rate.rate > max(best + 4 * best_se, good + 4 * good_se)
+
+
+@pytest.mark.slow
+def test_rates_and_cube_errors_of_many_matches_are_gnubgs(gnubg, tmp_path):
+    """docs/how-to/match-analysis.md has the figures."""
+    judge, cubes = load_evaluator("latest@2"), []
+    ours, theirs = np.zeros(2), np.zeros(2)
+    for seed in range(_SEED, _SEED + MATCHES):
+        path = tmp_path / f"{seed}.mat"
+        found = analyse_match(played_by_gnubg(gnubg, path, (0, 0), 7, seed), judge, worst=0)
+        for player in found.players:
+            ours += player.overall.total, player.overall.decisions
+        plays, cube, _ = statistics(gnubg, path, plies=2)
+        lost = sum(plays["Error total EMG"]) + sum(cube["Error total EMG"])
+        counted = sum(plays["Unforced moves"]) + sum(cube["Close or actual cube decisions"])
+        theirs += -lost, counted
+        cubes += [one for one in found.decisions if not one.is_play and one.error > LARGE]
+    rates = 1000 * np.array([ours[0] / ours[1], theirs[0] / theirs[1]])
+    costs = [cost_by_gnubg(gnubg, one) for one in cubes]
+    confirmed = sum(cost > 0 for cost in costs)
+    listed = "\n".join(
+        f"{one.moment.xgid} {one.done}: {one.error:.3f}, gnubg {cost:.3f}"
+        for one, cost in zip(cubes, costs, strict=True)
+    )
+    print(f"motif {rates[0]:.2f}, gnubg {rates[1]:.2f} per decision; {confirmed} of {len(costs)} confirmed")
+    print(listed)
+    assert abs(rates[0] - rates[1]) <= RATES_APART
+    assert confirmed >= CONFIRMED * len(costs), listed
+
+
+def cost_by_gnubg(gnubg, one: MatchDecision) -> float:
+    """Return what a cube action loses by gnubg's 2-ply."""
+    ((_, equities, _),) = gnubg.cube_analyses([(one.moment.position, one.moment.state)], plies=2)
+    single, take, drop = (equities[name] for name in ("double", "take", "pass"))
+    doubled = min(take, drop)
+    value = {"no double": single, "double": doubled, "take": take, "pass": drop}[one.done]
+    return value - doubled if one.done in ("take", "pass") else max(single, doubled) - value
 
 
 def rate_of(errors) -> tuple[float, float]:

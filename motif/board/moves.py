@@ -166,7 +166,11 @@ def as_roll(roll: RollLike) -> tuple[int, int]:
 
 def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, int]:
     """Return `as_roll` of two dice, or of both in one text or number."""
-    return as_roll(first) if second is None else checked_roll(first, second)
+    if second is None:
+        return as_roll(first)
+    if _ROLL.fullmatch(str(first).strip()):
+        raise PlayError(f"invalid roll: {shown(first)} has both dice, so {shown(second)} is too much")
+    return checked_roll(first, second)
 
 
 def checked_roll(first: object, second: object) -> tuple[int, int]:

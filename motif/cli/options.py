@@ -356,6 +356,17 @@ class OptionsCommand(TyperCommand):
         """Return the parameters of the command."""
         return convert_only_if_needed(super().get_params(ctx))
 
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Read the options; raise `SettingError` for an argument too many."""
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, args)
+        if rest and not ctx.resilient_parsing:
+            is_play = "/" in rest[0] and any(parameter.name == "versus" for parameter in self.params)
+            raise SettingError(
+                f"unexpected argument {shown(rest[0])}" + ": a play follows --versus" * is_play
+            )
+        return rest
+
 
 def command(*examples: str, cls: type[TyperCommand] = OptionsCommand) -> Callable[[Command], Command]:
     """Mark a function as a command; `examples` are command lines without the leading ``motif``."""

@@ -387,7 +387,7 @@ def test_a_declined_resignation_goes_on(typing, opponent):
         (("--names", "Ann,Ann"), "--names must be two different names"),
         (("--dice", "loaded"), "--dice"),
         (("--save", "/dev/null/x.mat"), "/dev/null"),
-        (("a", "b", "c"), "unexpected extra argument"),
+        (("a", "b", "c"), "unexpected argument 'c'"),
     ],
 )
 def test_bad_options_end_in_one_line(typing, words, said):

@@ -9,32 +9,12 @@ import numpy as np
 
 from motif.board.movegen import generate_scored, generate_with_steps, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
-from motif.board.packed import (
-    CHECKERS,
-    PACKED_SIZE,
-    PACKED_WORDS,
-    made,
-    occupied,
-    pack,
-    unpack,
-)
-from motif.compiler.jit import (
-    NOTHING,
-    WHOLE,
-    WHOLES,
-    inline_kernel,
-    kernel,
-    lean_kernel,
-    words_of,
-)
+from motif.board.packed import CHECKERS, PACKED_SIZE, PACKED_WORDS, made, occupied, pack, unpack
+from motif.compiler.jit import NOTHING, WHOLE, WHOLES, inline_kernel, kernel, lean_kernel, words_of
 from motif.compiler.simd import GROUP, TOGETHER
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.calibration import calibrated
-from motif.evaluators.cube_model import (
-    CUBELESS,
-    held_and_taken,
-    value_for_side,
-)
+from motif.evaluators.cube_model import CUBELESS, held_and_taken, value_for_side
 from motif.evaluators.forms import ABSENT, AGAIN, APART, FIRST, add_forms, find_nonzero
 from motif.evaluators.hidden_layer import add_hidden_layer, load_point_rows
 from motif.evaluators.point_table import table_score_of_mover

@@ -165,10 +165,7 @@ def _parameters(entry: Entry, folder: Path, names: set[str]) -> ParameterSet:
     return parameters
 
 
-_OLD_FORMS = {
-    "plans": "heads of game plans",
-    "patterns": "hidden units that add to an equity head",
-}
+_OLD_FORMS = {"plans": "heads of game plans", "patterns": "hidden units that add to an equity head"}
 """Keys of classes in files written before version 14 of motif's weights."""
 
 

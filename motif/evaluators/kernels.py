@@ -550,14 +550,6 @@ def score_by_tables(model, packed, classes, scores):
         scores[k] = model.unit * table_score_of_mover(packed[k], model.tables[classes[k]])
 
 
-@inline_kernel
-def _choose_board(model, board, roll, state, space, packed, words, stream, result):
-    pack(board, packed)
-    stream[0] = state
-    play, _ = choose(model, words, packed, roll[0], roll[1], space, stream)
-    unpack(space.plays.boards[play], result)
-
-
 @kernel
 def choose_boards(model, boards, rolls, states, space, results):
     """Write the board after the chosen play for each of `boards` int8 (n, 26) and `rolls` (n, 2).
@@ -568,4 +560,7 @@ def choose_boards(model, boards, rolls, states, space, results):
     words = words_of(packed)
     stream = np.zeros(1, np.uint64)
     for row in range(boards.shape[0]):
-        _choose_board(model, boards[row], rolls[row], states[row], space, packed, words, stream, results[row])
+        pack(boards[row], packed)
+        stream[0] = states[row]
+        play, _ = choose(model, words, packed, rolls[row, 0], rolls[row, 1], space, stream)
+        unpack(space.plays.boards[play], results[row])

@@ -513,24 +513,23 @@ class LookaheadEvaluator(Evaluator):
         if plies == 0:
             if rows:
                 return self._base.evaluate_many(boards).astype(np.float64)
-            return _equities_for(self._base, boards, view)
+            if view.cube_model.is_cubeless:
+                return self._base.equity_many(boards)
+            return self._base.cube_equities(boards, view.cube_model, view.side)
         if isinstance(self._replies, StaticEvaluator):
             last = self.depth.seen if 0 < self.depth.thin <= plies else EVERY_ROLL
             return _looked_ahead(self._replies, boards, plies, last, view, rows)
         values = np.empty(self._shape(len(boards), view, rows))
         for part in _slices(len(boards), _POSITIONS_AT_ONCE):
             checkpoint()
+            held = self._mean_over_rolls(boards[part], plies, view, rows)
             if rows or view.cube_model.is_cubeless:
-                values[part] = self._mean_over_rolls(boards[part], plies, view, rows)
-            else:
-                values[part] = self._cube_over_rolls(boards[part], plies, view)
+                values[part] = held
+                continue
+            doubled = view.doubled()
+            taken = held if doubled is None else self._mean_over_rolls(boards[part], plies, doubled, rows)
+            values[part] = np.stack([held, taken], axis=1)
         return values
-
-    def _cube_over_rolls(self, boards: Board, plies: int, view: View) -> Floats:
-        """Return `Evaluator.cube_equities` (n, 2) of boards at `plies`."""
-        held, doubled = self._mean_over_rolls(boards, plies, view, rows=False), view.doubled()
-        taken = held if doubled is None else self._mean_over_rolls(boards, plies, doubled, rows=False)
-        return np.stack([held, taken], axis=1)
 
     def _mean_over_rolls(self, boards: Board, plies: int, view: View, rows: bool) -> Floats:
         """Return the mean over the rolls of the best replies' probabilities (n, 5) or equities (n,)."""
@@ -579,15 +578,8 @@ class LookaheadEvaluator(Evaluator):
         return BestPlays(after, equities)
 
 
-def _equities_for(evaluator: Evaluator, boards: Board, view: View) -> Floats:
-    """Return equities (n,) of boards by an `evaluator`, or with a cube its `cube_equities` (n, 2)."""
-    if view.cube_model.is_cubeless:
-        return evaluator.equity_many(boards)
-    return evaluator.cube_equities(boards, view.cube_model, view.side)
-
-
 def _value(view: View, values: Floats) -> Floats:
-    """Return the equities (n,) for the side of `view`, on roll, from the result of `_equities_for`."""
+    """Return the equities (n,) of the side of `view` from equities (n,) or cube equities (n, 2)."""
     return values if values.ndim == 1 else view.best_of(values)
 
 

@@ -29,8 +29,8 @@ _F = TypeVar("_F", bound=Callable[..., object])
 _LEAN: dict[str, Any] = {"_nrt": False}
 _SUM_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
 NOTHING, FLAG, WHOLE = types.none, types.bool_, types.int64
-FLOAT32, FLOAT64 = types.float32, types.float64
-"""Return types of kernels: nothing, bool, int64, float32, float64."""
+FLOAT64 = types.float64
+"""Return types of kernels: nothing, bool, int64, float64."""
 WHOLES = types.UniTuple(types.int64, 2)
 """Two int64."""
 DOUBLES = types.UniTuple(types.float64, 2)

@@ -9,7 +9,8 @@ from numba.core import cgutils, event, types
 from numba.core.registry import cpu_target
 from numba.np import arrayobj
 
-from motif.compiler.choice import LINKED, way
+from motif.compiler.choice import LINKED
+from motif.compiler.choice import way as way
 from motif.compiler.program import program
 
 
@@ -24,37 +25,12 @@ class _Listener(event.Listener):
 
 
 event.register("numba:compile", _Listener())
-__all__ = [
-    "DOUBLES",
-    "FLAG",
-    "FLOAT32",
-    "FLOAT64",
-    "NOTHING",
-    "WHOLE",
-    "WHOLES",
-    "bytes_of",
-    "checked_kernel",
-    "compilation_target",
-    "compile_ahead",
-    "fast_kernel",
-    "inline_kernel",
-    "intrinsic",
-    "kernel",
-    "leading_zeros",
-    "lean_kernel",
-    "popcount",
-    "reversed_bits",
-    "trailing_zeros",
-    "way",
-    "words_of",
-]
-
 _F = TypeVar("_F", bound=Callable[..., object])
 _LEAN: dict[str, Any] = {"_nrt": False}
 _SUM_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}
 NOTHING, FLAG, WHOLE = types.none, types.bool_, types.int64
-FLOAT32, FLOAT64 = types.float32, types.float64
-"""Return types of kernels: nothing, bool, int64, float32, float64."""
+FLOAT64 = types.float64
+"""Return types of kernels: nothing, bool, int64, float64."""
 WHOLES = types.UniTuple(types.int64, 2)
 """Two int64."""
 DOUBLES = types.UniTuple(types.float64, 2)
@@ -121,9 +97,8 @@ def compilation_target() -> tuple[str, str]:
     return name, features
 
 
-def intrinsic(typing_function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a numba intrinsic, which kernels call without the typing context."""
-    return extending.intrinsic(typing_function)
+intrinsic: Callable[[Callable[..., Any]], Callable[..., Any]] = extending.intrinsic
+"""Decorator of functions that generate code; kernels call them without the typing context."""
 
 
 def _bit_intrinsic(build: Callable[[Any, Any], Any]) -> Any:

@@ -14,7 +14,7 @@ import traceback
 import uuid
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from llvmlite import binding, ir
 from numba import typeof
@@ -50,26 +50,13 @@ _DONE, _FAILED, _INTERRUPTED = 1, 0, -1
 Arguments = tuple[types.Type, ...]
 
 
-class Callee(Protocol):
-    """A kernel that is called through a cell."""
-
-    def address(self, arguments: Arguments) -> int:
-        """Return the address of the machine code for arguments of these types."""
-
-    def prepare(self, arguments: Arguments) -> None:
-        """Load or compile this machine code now, unless another process is compiling it."""
-
-    def cell_name(self, arguments: Arguments) -> str:
-        """Return the name of the cell for arguments of these types."""
-
-
-_cells: dict[str, tuple[Callee, Arguments, Any]] = {}
+_cells: dict[str, tuple["Kernel", Arguments, Any]] = {}
 """Kernel, argument types and memory of each cell, by its name."""
 _names: list[str] = []
 """Names of the cells by their numbers."""
 
 
-def cell_of(kernel: Callee, arguments: Arguments) -> str:
+def cell_of(kernel: "Kernel", arguments: Arguments) -> str:
     """Return the name of a kernel's cell, which is created on first use."""
     name = kernel.cell_name(arguments)
     if name not in _cells:
@@ -138,7 +125,7 @@ def _caller_of(context: Any, module: Any, name: str, signature: Any) -> Any:
     return function
 
 
-def prepare_kernel(kernel: Callee, examples: Sequence[object]) -> None:
+def prepare_kernel(kernel: "Kernel", examples: Sequence[object]) -> None:
     """See `motif.compiler.jit.compile_ahead`."""
     if examples:
         kernel.prepare(tuple(typeof(example) for example in examples))
@@ -146,12 +133,6 @@ def prepare_kernel(kernel: Callee, examples: Sequence[object]) -> None:
         for callee, arguments, _ in list(_cells.values()):
             if callee is kernel:
                 callee.prepare(arguments)
-
-
-def cells_in(library: Any) -> list[tuple[str, Any, Arguments]]:
-    """Return the cells that machine code refers to: name, kernel and argument types."""
-    names = [variable.name for variable in library._final_module.global_variables]
-    return [(name, *_cells[name][:2]) for name in names if name in _cells]
 
 
 class Kernel(_Dispatcher):
@@ -247,7 +228,7 @@ class Kernel(_Dispatcher):
         made_of = self.digest or self._unique
         kinds = [type_text(kind) for kind in arguments]
         target = self.targetctx.codegen().magic_tuple()
-        facts = (made_of, kinds, str(self._returns), for_python, target, VERSIONS, _compiler_digest())
+        facts = (made_of, kinds, str(self._returns), for_python, target, VERSIONS, module_digest(__name__))
         return f"{self.__name__}-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}"
 
     @cached_property
@@ -266,7 +247,8 @@ class Kernel(_Dispatcher):
                 result = self._compiled(arguments, key, no_cpython_wrapper=not for_python)
             if self.digest is None or result.library.has_dynamic_globals:
                 return result, None
-            cells = [(name, _name(callee), kinds) for name, callee, kinds in cells_in(result.library)]
+            referred = [variable.name for variable in result.library._final_module.global_variables]
+            cells = [(name, _name(_cells[name][0]), _cells[name][1]) for name in referred if name in _cells]
             return result, (cells, result._reduce())
 
         return make()[0] if self.digest is None else load_or_make(key, self._rebuilt, make, wait)
@@ -337,10 +319,6 @@ class _BlockLibrary(JITCodeLibrary):
         self._finalized = True
 
 
-def _compiler_digest() -> str:
-    return module_digest(__name__)
-
-
 def _name(kernel: Kernel) -> str:
     return f"{kernel.__module__}.{kernel.__qualname__}"
 
@@ -351,14 +329,9 @@ def _reached(kernel: Kernel) -> set[Kernel]:
     waiting = {kernel}
     while waiting:
         reached |= waiting
-        functions = [known.py_func for known in waiting]
-        values = [
-            value
-            for function in functions
-            for value in (
-                *(function.__globals__.get(name) for name in names_of(function.__code__)),
-                *(cell.cell_contents for cell in function.__closure__ or ()),
-            )
-        ]
+        values: list[object] = []
+        for function in (known.py_func for known in waiting):
+            values += (function.__globals__.get(name) for name in names_of(function.__code__))
+            values += (cell.cell_contents for cell in function.__closure__ or ())
         waiting = {value for value in values if isinstance(value, Kernel)} - reached
     return reached

@@ -49,10 +49,6 @@ _INT, _LANE = ir.IntType(64), ir.IntType(32)
 _BYTES = {_FLOAT: 4, _DOUBLE: 8}
 
 
-def _data(context: Any, builder: Any, array_type: Any, value: Any) -> Any:
-    return context.make_array(array_type)(context, builder, value).data
-
-
 def _vector(lanes: int, kind: Any = _FLOAT) -> Any:
     return ir.VectorType(kind, lanes)
 
@@ -105,10 +101,11 @@ def _lane_sum(builder: Any, vector: Any) -> Any:
     return builder.extract_element(vector, ir.Constant(_LANE, 0))
 
 
-def _arrays(context: Any, builder: Any, signature: Any, arguments: Any) -> list[Any]:
+def _arrays(context: Any, builder: Any, signature: Any, arguments: Any, *places: int) -> list[Any]:
+    """Return the arguments at `places`, by default all, which are arrays."""
     return [
-        context.make_array(kind)(context, builder, value)
-        for kind, value in zip(signature.args, arguments, strict=True)
+        context.make_array(signature.args[k])(context, builder, arguments[k])
+        for k in places or range(len(arguments))
     ]
 
 
@@ -196,9 +193,9 @@ def nonzero_bits(typing_context: Any, numbers: Any, first: Any) -> Any:
     """
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = _data(context, builder, signature.args[0], arguments[0])
+        (array,) = _arrays(context, builder, signature, arguments, 0)
         zero = ir.Constant(_vector(GROUP), [0.0] * GROUP)
-        flags = builder.fcmp_unordered("!=", _load(builder, data, arguments[1], GROUP), zero)
+        flags = builder.fcmp_unordered("!=", _load(builder, array.data, arguments[1], GROUP), zero)
         return builder.zext(builder.bitcast(flags, ir.IntType(GROUP)), _INT)
 
     return types.int64(numbers, types.int64), codegen
@@ -213,10 +210,7 @@ def grouped_dot(typing_context: Any, features: Any, sums: Any, first: Any, strid
     signature = types.float32(features, sums, types.int64, types.int64, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        f, s = (
-            _data(context, builder, kind, value)
-            for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
-        )
+        f, s = (array.data for array in _arrays(context, builder, signature, arguments, 0, 1))
         first, stride, blocks = arguments[2:]
         fma = _multiply_add(builder, GROUP)
         width = ir.Constant(_INT, GROUP)
@@ -286,11 +280,7 @@ def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, r
     signature = types.void(amounts, sums, count, results)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        amount_array, sum_array = (
-            context.make_array(kind)(context, builder, value)
-            for kind, value in zip(signature.args[:2], arguments[:2], strict=True)
-        )
-        result_data = _data(context, builder, signature.args[3], arguments[3])
+        amount_array, sum_array, result_array = _arrays(context, builder, signature, arguments, 0, 1, 3)
         fma = _multiply_add(builder, GROUP)
         across = cgutils.unpack_tuple(builder, amount_array.shape)[-1]
         zero = ir.Constant(_vector(GROUP), [0.0] * GROUP)
@@ -305,7 +295,7 @@ def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, r
                 builder.store(builder.call(fma, [amount, squashed, builder.load(total)]), total)
         for k, total in enumerate(totals):
             found = builder.fpext(_lane_sum(builder, builder.load(total)), _DOUBLE)
-            builder.store(found, builder.gep(result_data, [ir.Constant(_INT, k)]))
+            builder.store(found, builder.gep(result_array.data, [ir.Constant(_INT, k)]))
         return context.get_dummy_value()
 
     return signature, codegen
@@ -321,8 +311,7 @@ def transpose_tile(typing_context: Any, rows: Any, first: Any, column: Any, bloc
     signature = types.void(rows, first, column, block, place)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        row_array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        block_array = context.make_array(signature.args[3])(context, builder, arguments[3])
+        row_array, block_array = _arrays(context, builder, signature, arguments, 0, 3)
         across, apart = (cgutils.unpack_tuple(builder, array.shape)[1] for array in (row_array, block_array))
         _, first, column, _, place = arguments
         vectors = []
@@ -358,9 +347,8 @@ def add_run(
     signature = types.void(block, places, weights, begin, end, own, sums)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        columns, numbers, factors, out = (
-            _data(context, builder, signature.args[k], arguments[k]) for k in (0, 1, 2, 6)
-        )
+        arrays = _arrays(context, builder, signature, arguments, 0, 1, 2, 6)
+        columns, numbers, factors, out = (array.data for array in arrays)
         fma = _multiply_add(builder, LANES, _DOUBLE)
         begin, end, own = arguments[3:6]
         offsets = [ir.Constant(_INT, first) for first in range(0, FORM_ROWS, LANES)]
@@ -399,9 +387,8 @@ def column_sums(
     signature = types.void(factors, own, block, columns, strip, length, sums)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        factor_array, block_array, column_array, sum_array = (
-            context.make_array(signature.args[k])(context, builder, arguments[k]) for k in (0, 2, 3, 6)
-        )
+        arrays = _arrays(context, builder, signature, arguments, 0, 2, 3, 6)
+        factor_array, block_array, column_array, sum_array = arrays
         own, strip, length = arguments[1], arguments[4], arguments[5]
         factor_data, block_data = factor_array.data, block_array.data
         apart = cgutils.unpack_tuple(builder, block_array.shape)[1]

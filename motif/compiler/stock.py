@@ -40,17 +40,14 @@ def stock_kernel(function: FunctionType, options: dict[str, Any]) -> object:
 
 @cache
 def _folder() -> Path:
-    return kernel_folder() / _package_digest()
-
-
-def _package_digest() -> str:
+    """Return the folder for this state of the package."""
     digest = hashlib.sha256()
     package = program().package
     for path in sorted(package.rglob("*")):
         if path.suffix in _CACHED_FILES:
             content = path.read_bytes()
             digest.update(f"{path.relative_to(package)} {len(content)} ".encode() + content)
-    return digest.hexdigest()[:16]
+    return kernel_folder() / digest.hexdigest()[:16]
 
 
 @contextmanager

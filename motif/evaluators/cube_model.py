@@ -518,11 +518,6 @@ def ends_of(rows):
     return ends
 
 
-@inline_kernel
-def _shares_in(end):
-    return (end[WIN_GAMMON], end[WIN_BACKGAMMON]), (end[LOSE_GAMMON], end[LOSE_BACKGAMMON])
-
-
 @kernel
 def curves(cube_model, x, ends):
     """Return the curves of the player on roll at efficiencies `x` (n,) for `ends` (n, 5) of `ends_of`.
@@ -531,7 +526,8 @@ def curves(cube_model, x, ends):
     """
     chances, values = np.empty((len(ends), _ENDS)), np.empty((len(ends), _ENDS))
     for k in range(len(ends)):
-        wins, losses = _shares_in(ends[k])
+        wins = ends[k, WIN_GAMMON], ends[k, WIN_BACKGAMMON]
+        losses = ends[k, LOSE_GAMMON], ends[k, LOSE_BACKGAMMON]
         chances[k], values[k] = _curve(cube_model, cube_model.state, 0, x[k], wins, losses)
     return chances, values
 

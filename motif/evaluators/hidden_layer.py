@@ -16,14 +16,7 @@ import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.compiler.jit import inline_kernel, trailing_zeros
-from motif.compiler.simd import (
-    GROUP,
-    OUTPUT_COUNT,
-    SQUASH_LIMIT,
-    WIDTH,
-    add_rows,
-    sums_of_squashed,
-)
+from motif.compiler.simd import GROUP, OUTPUT_COUNT, SQUASH_LIMIT, WIDTH, add_rows, sums_of_squashed
 from motif.evaluators.forms import add_part, fresh_boards, share_sums
 
 MAX_UNITS = 512

@@ -9,32 +9,12 @@ import numpy as np
 
 from motif.board.movegen import generate_scored, generate_with_steps, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
-from motif.board.packed import (
-    CHECKERS,
-    PACKED_SIZE,
-    PACKED_WORDS,
-    made,
-    occupied,
-    pack,
-    unpack,
-)
-from motif.compiler.jit import (
-    NOTHING,
-    WHOLE,
-    WHOLES,
-    inline_kernel,
-    kernel,
-    lean_kernel,
-    words_of,
-)
+from motif.board.packed import CHECKERS, PACKED_SIZE, PACKED_WORDS, made, occupied, pack, unpack
+from motif.compiler.jit import NOTHING, WHOLE, WHOLES, inline_kernel, kernel, lean_kernel, words_of
 from motif.compiler.simd import GROUP, TOGETHER
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.calibration import calibrated
-from motif.evaluators.cube_model import (
-    CUBELESS,
-    held_and_taken,
-    value_for_side,
-)
+from motif.evaluators.cube_model import CUBELESS, held_and_taken, value_for_side
 from motif.evaluators.forms import ABSENT, AGAIN, APART, FIRST, add_forms, find_nonzero
 from motif.evaluators.hidden_layer import add_hidden_layer, load_point_rows
 from motif.evaluators.point_table import table_score_of_mover
@@ -570,14 +550,6 @@ def score_by_tables(model, packed, classes, scores):
         scores[k] = model.unit * table_score_of_mover(packed[k], model.tables[classes[k]])
 
 
-@inline_kernel
-def _choose_board(model, board, roll, state, space, packed, words, stream, result):
-    pack(board, packed)
-    stream[0] = state
-    play, _ = choose(model, words, packed, roll[0], roll[1], space, stream)
-    unpack(space.plays.boards[play], result)
-
-
 @kernel
 def choose_boards(model, boards, rolls, states, space, results):
     """Write the board after the chosen play for each of `boards` int8 (n, 26) and `rolls` (n, 2).
@@ -588,4 +560,7 @@ def choose_boards(model, boards, rolls, states, space, results):
     words = words_of(packed)
     stream = np.zeros(1, np.uint64)
     for row in range(boards.shape[0]):
-        _choose_board(model, boards[row], rolls[row], states[row], space, packed, words, stream, results[row])
+        pack(boards[row], packed)
+        stream[0] = states[row]
+        play, _ = choose(model, words, packed, rolls[row, 0], rolls[row, 1], space, stream)
+        unpack(space.plays.boards[play], results[row])

@@ -62,6 +62,10 @@ from motif.parameters.position_class import RACE, classify_many
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.progress import checkpoint
 
+Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
 _POSITIONS_AT_ONCE = 512
 _BETWEEN_CHECKPOINTS = 16
 """Number of positions per call of a kernel, between checks for cancellation: some tenths of a second at
@@ -195,7 +199,7 @@ class View(NamedTuple):
         present = self.cube_model.state if self.present == _PRESENT else self.present
         return self._replace(cube_model=self.cube_model._replace(state=state), present=present)
 
-    def best_of(self, pairs: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def best_of(self, pairs: Floats) -> Floats:
         """Return the values (n,) of positions where `side` may double, from cube equities (n, 2)."""
         return best_of_double(self.cube_model, self.side, pairs)
 
@@ -258,7 +262,7 @@ class LookaheadEvaluator(Evaluator):
         rolled = self.depth.rollout
         return None if rolled is None or self._rollouts is None else (rolled, self._rollouts(rolled))
 
-    def plays_out(self, boards: Board) -> npt.NDArray[np.bool_]:
+    def plays_out(self, boards: Board) -> Flags:
         """Return which of `boards` (n, 26) are late endings that are played to the end, bool (n,)."""
         if self._endings is None:
             return np.zeros(len(boards), np.bool_)
@@ -282,7 +286,7 @@ class LookaheadEvaluator(Evaluator):
         """See `Evaluator.evaluate_many`."""
         return self._mixed(as_boards(positions), _MONEY, rows=True).astype(np.float32)
 
-    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+    def equity_many(self, boards: Board) -> Floats:
         """See `Evaluator.equity_many`."""
         return self._mixed(boards, _MONEY, rows=False)
 
@@ -292,11 +296,11 @@ class LookaheadEvaluator(Evaluator):
         """See `Evaluator.cubeful_probabilities`."""
         return self._mixed(boards, View(cube_model, side), rows=True).astype(np.float32)
 
-    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> npt.NDArray[np.float64]:
+    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> Floats:
         """See `Evaluator.cube_equities`: both sides double at every node of the lookahead."""
         return self._mixed(boards, View(cube_model, side), rows=False)
 
-    def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
+    def play_equities(self, before: Board, plays: PlayBatch) -> Floats:
         """See `Evaluator.play_equities`."""
         return self._full_estimates(before, plays, _MONEY).values
 
@@ -306,7 +310,7 @@ class LookaheadEvaluator(Evaluator):
         """See `Evaluator.play_estimates`."""
         return self._full_estimates(before, plays, View(cube_model, 0))
 
-    def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
+    def sources_of(self, boards: Board) -> Ints:
         """See `Evaluator.sources_of`; all boards are evaluated to the full depth."""
         sources = np.full(len(boards), self.plies)
         sources[self.plays_out(boards)] = ROLLOUT_SOURCE
@@ -316,7 +320,7 @@ class LookaheadEvaluator(Evaluator):
 
     def choosing_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
-    ) -> npt.NDArray[np.float64]:
+    ) -> Floats:
         """See `Evaluator.choosing_equities`; a play without rivals is not evaluated deeper.
 
         Late endings are not played to the end either, because that would take too long in a game.
@@ -325,7 +329,7 @@ class LookaheadEvaluator(Evaluator):
 
     def cubeful_play_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel, side: int
-    ) -> npt.NDArray[np.float64]:
+    ) -> Floats:
         """See `Evaluator.cubeful_play_equities`."""
         return self._full_estimates(before, plays, View(cube_model, side)).values
 
@@ -344,7 +348,7 @@ class LookaheadEvaluator(Evaluator):
         mixtures = unmixed.copy()
         passed = np.ones(count, np.bool_)
 
-        def at(ply: int, rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        def at(ply: int, rows: Flags) -> Floats:
             skipped = rows & (plies_of < ply - 1) & (self.depth.shares[ply - 1] > 0)
             if skipped.any():
                 unmixed[skipped] = self._seen(plays.boards[skipped], ply - 1, opponent, rows=False)
@@ -365,7 +369,7 @@ class LookaheadEvaluator(Evaluator):
             return PlayEstimates(values, sources)
         how, player = rolling
 
-        def rolled_out(rows: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        def rolled_out(rows: Flags) -> Floats:
             shallow = rows & (plies_of < self.plies)
             if shallow.any():
                 latest[shallow] = at(self.plies, shallow)
@@ -383,14 +387,14 @@ class LookaheadEvaluator(Evaluator):
 
     def _closer(
         self,
-        values: npt.NDArray[np.float64],
-        latest: npt.NDArray[np.float64],
+        values: Floats,
+        latest: Floats,
         plays: PlayBatch,
-        seen: npt.NDArray[np.bool_],
+        seen: Flags,
         limits: MoveFilter,
-        look: Callable[[npt.NDArray[np.bool_]], npt.NDArray[np.float64]],
-        among: npt.NDArray[np.bool_] | np.bool_ = np.True_,
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        look: Callable[[Flags], Floats],
+        among: Flags | np.bool_ = np.True_,
+    ) -> tuple[Floats, Flags]:
         """Evaluate the plays `seen` (m,) by `look`; return all values (m,), and which plays were evaluated.
 
         The best plays may turn out worse than the values of plays that a filter excluded: if the depth
@@ -431,7 +435,7 @@ class LookaheadEvaluator(Evaluator):
         """Return the shape of the values: probabilities, `Evaluator.cube_equities` or equities."""
         return (count, len(OUTPUTS)) if rows else (count,) if view.cube_model.is_cubeless else (count, 2)
 
-    def _mixed(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
+    def _mixed(self, boards: Board, view: View, rows: bool) -> Floats:
         """Return the values of boards (see `_shape`); late endings are played to the end."""
         late = self.plays_out(boards)
         values = np.empty(self._shape(len(boards), view, rows))
@@ -443,13 +447,13 @@ class LookaheadEvaluator(Evaluator):
             values[~late] = self._with_rollout(boards[~late], view, rows)
         return values
 
-    def _played_out(self, boards: Board, view: View, ends: Evaluator) -> npt.NDArray[np.float64]:
+    def _played_out(self, boards: Board, view: View, ends: Evaluator) -> Floats:
         """Return equities (n,), or `Evaluator.cube_equities` (n, 2), of late endings `boards`."""
         if view.cube_model.is_cubeless:
             return ends.equity_many(boards)
         return self._shifted(boards, self._with_share(boards, view, rows=False), view, ends, 1.0)
 
-    def _with_rollout(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
+    def _with_rollout(self, boards: Board, view: View, rows: bool) -> Floats:
         """Return the values of boards (see `_shape`), mixed with a short rollout if the depth has one.
 
         Races are not rolled out, here and in `_deepened`, because lookahead is more accurate there.
@@ -468,7 +472,7 @@ class LookaheadEvaluator(Evaluator):
                 mixed[contact] = self._shifted(some, own, view, player, share)
         return mixed
 
-    def _with_share(self, boards: Board, view: View, rows: bool) -> npt.NDArray[np.float64]:
+    def _with_share(self, boards: Board, view: View, rows: bool) -> Floats:
         """Return the values of boards (see `_shape`) by lookahead, mixed with the previous ply."""
         values = self._seen(boards, self.plies, view, rows)
         if self.depth.shares[self.plies - 1] > 0:
@@ -476,9 +480,7 @@ class LookaheadEvaluator(Evaluator):
             values = self._mixture(boards, self.plies, values, before)
         return values
 
-    def _shifted(
-        self, boards: Board, values: npt.NDArray[np.float64], view: View, rollout: Evaluator, share: float
-    ) -> npt.NDArray[np.float64]:
+    def _shifted(self, boards: Board, values: Floats, view: View, rollout: Evaluator, share: float) -> Floats:
         """Return the `values` of boards, not probabilities, shifted by a `share` towards those of a rollout.
 
         The rollout knows the probabilities better, but only lookahead knows how both sides will use the cube.
@@ -494,13 +496,7 @@ class LookaheadEvaluator(Evaluator):
         )
         return np.asarray(values + share * (rolled - own))
 
-    def _mixture(
-        self,
-        boards: Board,
-        plies: int,
-        values: npt.NDArray[np.float64],
-        before: npt.NDArray[np.float64],
-    ) -> npt.NDArray[np.float64]:
+    def _mixture(self, boards: Board, plies: int, values: Floats, before: Floats) -> Floats:
         """Return `values` of boards at `plies` (see `_shape`), mixed with `before`, the previous ply's.
 
         Races are not mixed: lookahead soon reaches the end of the game there, and the previous ply does not.
@@ -512,31 +508,30 @@ class LookaheadEvaluator(Evaluator):
         shares = shares.reshape(-1, *[1] * (values.ndim - 1))
         return np.asarray((1 - shares) * values + shares * before)
 
-    def _seen(self, boards: Board, plies: int, view: View, rows: bool) -> npt.NDArray[np.float64]:
+    def _seen(self, boards: Board, plies: int, view: View, rows: bool) -> Floats:
         """Return the values of boards at `plies`, with the side of `view` on roll (see `_shape`)."""
         if plies == 0:
             if rows:
                 return self._base.evaluate_many(boards).astype(np.float64)
-            return _equities_for(self._base, boards, view)
+            if view.cube_model.is_cubeless:
+                return self._base.equity_many(boards)
+            return self._base.cube_equities(boards, view.cube_model, view.side)
         if isinstance(self._replies, StaticEvaluator):
             last = self.depth.seen if 0 < self.depth.thin <= plies else EVERY_ROLL
             return _looked_ahead(self._replies, boards, plies, last, view, rows)
         values = np.empty(self._shape(len(boards), view, rows))
         for part in _slices(len(boards), _POSITIONS_AT_ONCE):
             checkpoint()
+            held = self._mean_over_rolls(boards[part], plies, view, rows)
             if rows or view.cube_model.is_cubeless:
-                values[part] = self._mean_over_rolls(boards[part], plies, view, rows)
-            else:
-                values[part] = self._cube_over_rolls(boards[part], plies, view)
+                values[part] = held
+                continue
+            doubled = view.doubled()
+            taken = held if doubled is None else self._mean_over_rolls(boards[part], plies, doubled, rows)
+            values[part] = np.stack([held, taken], axis=1)
         return values
 
-    def _cube_over_rolls(self, boards: Board, plies: int, view: View) -> npt.NDArray[np.float64]:
-        """Return `Evaluator.cube_equities` (n, 2) of boards at `plies`."""
-        held, doubled = self._mean_over_rolls(boards, plies, view, rows=False), view.doubled()
-        taken = held if doubled is None else self._mean_over_rolls(boards, plies, doubled, rows=False)
-        return np.stack([held, taken], axis=1)
-
-    def _mean_over_rolls(self, boards: Board, plies: int, view: View, rows: bool) -> npt.NDArray[np.float64]:
+    def _mean_over_rolls(self, boards: Board, plies: int, view: View, rows: bool) -> Floats:
         """Return the mean over the rolls of the best replies' probabilities (n, 5) or equities (n,)."""
         values = np.zeros((len(boards), len(OUTPUTS)) if rows else (len(boards),))
         finished = finished_points_many(pack_many(boards).view(np.int64)) != 0
@@ -563,7 +558,7 @@ class LookaheadEvaluator(Evaluator):
             values[going] = (below.reshape(len(going), len(ROLLS)) * _ROLL_WEIGHTS).sum(axis=1)
         return values
 
-    def _best_replies(self, boards: Board, rolls: npt.NDArray[np.int64], view: View) -> BestPlays:
+    def _best_replies(self, boards: Board, rolls: Ints, view: View) -> BestPlays:
         """Return the best plays of `rolls` (n, 2) on `boards` (n, 26) for the side of `view`.
 
         The best play for the present cube state is used unless another one is clearly better.
@@ -583,21 +578,14 @@ class LookaheadEvaluator(Evaluator):
         return BestPlays(after, equities)
 
 
-def _equities_for(evaluator: Evaluator, boards: Board, view: View) -> npt.NDArray[np.float64]:
-    """Return equities (n,) of boards by an `evaluator`, or with a cube its `cube_equities` (n, 2)."""
-    if view.cube_model.is_cubeless:
-        return evaluator.equity_many(boards)
-    return evaluator.cube_equities(boards, view.cube_model, view.side)
-
-
-def _value(view: View, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the equities (n,) for the side of `view`, on roll, from the result of `_equities_for`."""
+def _value(view: View, values: Floats) -> Floats:
+    """Return the equities (n,) of the side of `view` from equities (n,) or cube equities (n, 2)."""
     return values if values.ndim == 1 else view.best_of(values)
 
 
 def _looked_ahead(
     evaluator: StaticEvaluator, boards: Board, plies: int, last: int, view: View, rows: bool
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return equities (n,), `Evaluator.cube_equities` (n, 2) or probabilities (n, 5), computed by kernels."""
     packed = pack_many(boards)
     probabilities = np.empty((len(boards) if rows else 0, len(OUTPUTS)))
@@ -631,14 +619,12 @@ def warm_up() -> None:
     compile_ahead(trace_value, model, words[0], boards[0], space, space.row)
 
 
-def _count(passed: npt.NDArray[np.bool_], plays: PlayBatch) -> npt.NDArray[np.int64]:
+def _count(passed: Flags, plays: PlayBatch) -> Ints:
     """Return the number of plays that pass (n,), by decision."""
     return np.add.reduceat(passed.astype(np.int64), plays.offsets[:-1])
 
 
-def _let_through(
-    values: npt.NDArray[np.float64], plays: PlayBatch, among: npt.NDArray[np.bool_], limits: MoveFilter
-) -> npt.NDArray[np.bool_]:
+def _let_through(values: Floats, plays: PlayBatch, among: Flags, limits: MoveFilter) -> Flags:
     """Return which of the plays `among` (m,) pass the filter `limits`."""
     candidates = np.where(among, values, -np.inf)
     best = np.maximum.reduceat(candidates, plays.offsets[:-1])[plays.decision]

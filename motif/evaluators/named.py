@@ -134,18 +134,9 @@ class PlayerSpec:
         return _made(self.home)(*match.groups())
 
 
-_ROLLOUTS = "motif.rollouts.rollout_evaluator:"
-
-
-def _endings_of(evaluator: "StaticEvaluator") -> "Evaluator":
-    """Return the evaluator that plays late endings to the end; importing it takes a while."""
-    endings: Evaluator = _made(_ROLLOUTS + "endings_of")(evaluator)
-    return endings
-
-
-def _rolled_by(evaluator: "StaticEvaluator", rolled: "Rolled") -> "Evaluator":
-    """Return the evaluator that rolls out the plays that remain after lookahead."""
-    rollouts: Evaluator = _made(_ROLLOUTS + "rolled_by")(evaluator, rolled)
+def _rollouts(function: str, evaluator: "StaticEvaluator", *settings: "Rolled") -> "Evaluator":
+    """Return the result of a function of rollouts; importing it takes a while."""
+    rollouts: Evaluator = _made(f"motif.rollouts.rollout_evaluator:{function}")(evaluator, *settings)
     return rollouts
 
 
@@ -322,7 +313,7 @@ def load_evaluator(name: str) -> "Evaluator":
     if not int(plies):
         return static
     ahead = LookaheadEvaluator(static, int(plies), depth or DEFAULT_DEPTH)
-    ahead = ahead.with_rollouts(partial(_rolled_by, static))
+    ahead = ahead.with_rollouts(partial(_rollouts, "rolled_by", static))
     if ahead.takes_endings and static.weights is not None:
-        return ahead.with_endings(partial(_endings_of, static))
+        return ahead.with_endings(partial(_rollouts, "endings_of", static))
     return ahead

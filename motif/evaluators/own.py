@@ -1,10 +1,7 @@
 """Your own evaluators: an object, one in a Python file, or a scikit-learn model.
 
-Any object with a method ``evaluate_many(boards)`` is accepted. It receives int8 (n, 26) boards from the
-perspective of the player on roll, before the roll: entry p, 1 to 24, is positive for checkers of the player
-on roll on point p and negative for the opponent's, entry 25 is the bar of the player on roll, entry 0
-(negative) the opponent's. It returns the five probabilities (n, 5) in the order of `OUTPUTS`, or cubeless
-equities (n,). Finished games are never passed to it; the rules determine their value.
+Any object with the method ``evaluate_many`` that `Evaluator` describes is accepted. Finished games are never
+passed to it; the rules determine their value.
 """
 
 import hashlib
@@ -125,16 +122,15 @@ def _of_equities(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.column_stack([win, gammon * won, backgammon * won, gammon * ~won, backgammon * ~won])
 
 
-def as_evaluator(own: object, name: str | None = None) -> Evaluator:
+def as_evaluator(own: object) -> Evaluator:
     """Return the evaluator with this name, or an evaluator made from your own object.
 
     Parameters
     ----------
     own : object
         A name for `load_evaluator`, a weight file, weights, an `Evaluator`, or an object with a method
-        ``evaluate_many(boards)`` as this module describes.
-    name : str, optional
-        Name in tables; by default the object's ``name``, or that of its class.
+        ``evaluate_many(boards)`` as `Evaluator` describes; its ``name``, or that of its class, is the name
+        in tables.
 
     Raises
     ------
@@ -144,7 +140,7 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
     if isinstance(own, str | Path):
         return load_evaluator(str(own))
     if isinstance(own, WeightFile):
-        return from_weights(own, name)
+        return from_weights(own)
     # The player's own fingerprint, if any.
     own = getattr(own, "evaluator", None) or own
     if isinstance(own, Evaluator):
@@ -161,10 +157,8 @@ def as_evaluator(own: object, name: str | None = None) -> Evaluator:
             f"that returns {_RETURNS}, not {shown(own)}: {kind} has no such method"
         )
     assert isinstance(own, EvaluatorLike)
-    own_name = getattr(own, "name", None)
-    return OwnEvaluator(
-        name or (own_name if isinstance(own_name, str) and own_name else type(own).__name__), own
-    )
+    name = getattr(own, "name", None)
+    return OwnEvaluator(name if isinstance(name, str) and name else type(own).__name__, own)
 
 
 class _FromFunction:

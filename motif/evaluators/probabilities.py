@@ -134,13 +134,11 @@ def agree_with_equity(row, equity):
 
 EQUITY_BOUND = 3.0
 """The maximum of money equity, for a backgammon."""
-BOUNDS = {"equity": (-EQUITY_BOUND, EQUITY_BOUND)}
-_PROBABILITY_BOUNDS = (0.0, 1.0)
 
 
 def bounds(head: str) -> tuple[float, float]:
     """Return the lowest and highest value of the head called `head`."""
-    return BOUNDS.get(head, _PROBABILITY_BOUNDS)
+    return (-EQUITY_BOUND, EQUITY_BOUND) if head == HEADS[EQUITY_HEAD] else (0.0, 1.0)
 
 
 @inline_kernel

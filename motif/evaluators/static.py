@@ -41,14 +41,7 @@ from motif.evaluators.model import (
     with_own_set,
 )
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
-from motif.evaluators.probabilities import (
-    EQUITY_BOUND,
-    EQUITY_HEAD,
-    HEADS,
-    OUTPUTS,
-    WIN,
-    switched_equities,
-)
+from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_HEAD, HEADS, OUTPUTS, WIN, switched_equities
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters import ParameterSet

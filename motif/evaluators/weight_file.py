@@ -198,7 +198,10 @@ class WeightFile:
         yield "classes:\n"
         for class_name in sorted(self.classes, key=CLASS_NAMES.index):
             yield f"  {class_name}:\n"
-            yield from _heads_lines(self.classes[class_name], self.parameters.names, "    ")
+            heads = self.classes[class_name]
+            for head in sorted(heads, key=HEADS.index):
+                yield f"    {head}:\n"
+                yield from (f"      {line}" for line in _head_lines(heads[head], self.parameters.names))
             if class_name in self.hidden_layers:
                 yield f"    {HIDDEN_KEY}:\n"
                 yield from (f"      {line}" for line in _unit_lines(self.hidden_layers[class_name]))
@@ -232,12 +235,6 @@ def _number(value: float) -> str:
     return text if not exponent_mark or "." in mantissa else f"{mantissa}.0e{exponent}"
 
 
-def _heads_lines(heads: Mapping[str, HeadWeights], names: tuple[str, ...], margin: str) -> Iterator[str]:
-    for head in sorted(heads, key=HEADS.index):
-        yield f"{margin}{head}:\n"
-        yield from (f"{margin}  {line}" for line in _head_lines(heads[head], names))
-
-
 def _head_lines(head: HeadWeights, names: tuple[str, ...]) -> Iterator[str]:
     yield f"bias: {_number(head.bias)}\n"
     yield "linear:\n"
@@ -266,7 +263,10 @@ def _filter_lines(pre_filter: PreFilter) -> Iterator[str]:
     yield f"  kept: {pre_filter.kept}\n"
     for class_name in sorted(pre_filter.steps, key=CLASS_NAMES.index):
         yield f"  {class_name}:\n"
-        yield from (f"    {line}" for line in _step_lines(pre_filter.steps[class_name]))
+        for side, rows in zip(SIDES, pre_filter.steps[class_name], strict=True):
+            yield f"    {side}:\n"
+            for point, row in enumerate(rows, 1):
+                yield f"      {point}: [{', '.join(map(_number, row))}]\n"
 
 
 def _calibration_lines(calibration: Mapping[str, KnotRows]) -> Iterator[str]:
@@ -274,10 +274,3 @@ def _calibration_lines(calibration: Mapping[str, KnotRows]) -> Iterator[str]:
     for class_name in sorted(calibration, key=CLASS_NAMES.index):
         yield f"  {class_name}:\n    {CALIBRATED_HEAD}:\n"
         yield from (f"    - [{', '.join(map(_number, row))}]\n" for row in calibration[class_name])
-
-
-def _step_lines(steps: npt.NDArray[np.float32]) -> Iterator[str]:
-    """Yield the numbers (2, 25, FILTER_STEPS) by side and point."""
-    for side, rows in zip(SIDES, steps, strict=True):
-        yield f"{side}:\n"
-        yield from (f"  {point + 1}: [{', '.join(map(_number, row))}]\n" for point, row in enumerate(rows))

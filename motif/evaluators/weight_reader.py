@@ -35,18 +35,9 @@ from motif.runtime.limits import YAML_FILE, YAML_UNPACKED, unpacked
 
 _NEEDED_KEYS = ("name", "version", "parameters", "classes")
 _TOP_KEYS = (
-    "format",
-    "name",
-    "version",
-    "parent",
-    "parameters",
-    "bearoff",
-    WORDS_KEY,
-    "classes",
-    "filter",
-    "calibration",
-    "fit",
-)
+    "format", "name", "version", "parent", "parameters",
+    "bearoff", WORDS_KEY, "classes", "filter", "calibration", "fit",
+)  # fmt: skip
 _REQUIRED_CLASSES = ("contact", "race")
 _BEYOND = 1e6
 """Magnitude that no number reaches, so that scores are finite; the largest of motif's own weights is 78."""
@@ -165,10 +156,7 @@ def _parameters(entry: Entry, folder: Path, names: set[str]) -> ParameterSet:
     return parameters
 
 
-_OLD_FORMS = {
-    "plans": "heads of game plans",
-    "patterns": "hidden units that add to an equity head",
-}
+_OLD_FORMS = {"plans": "heads of game plans", "patterns": "hidden units that add to an equity head"}
 """Keys of classes in files written before version 14 of motif's weights."""
 
 

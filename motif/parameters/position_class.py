@@ -58,20 +58,18 @@ def in_contact(own, opponent):
 
 
 @inline_kernel
-def _is_crashed(checkers, ace, deuce):
-    """Return whether one side has too few checkers beyond its two deepest points, by gnubg's rule."""
+def side_is_crashed(words, packed, side):
+    """Return whether the board of the player on roll (side 0) or of the opponent (1) has crashed.
+
+    By gnubg's rule it has if too few checkers are beyond its two deepest points.
+    """
+    checkers = checkers_on_board(words, side * (PACKED_WORDS // 2))
+    ace, deuce = packed[OPPONENT_HALF * side], packed[OPPONENT_HALF * side + 1]
     if checkers <= _FEW:
         return True
     if ace > 1:
         return checkers <= _FEW + ace or (deuce > 1 and 1 + checkers - (ace + deuce) <= _FEW)
     return checkers <= _FEW + (deuce - 1)
-
-
-@inline_kernel
-def side_is_crashed(words, packed, side):
-    """Return whether the board of the player on roll (side 0) or of the opponent (1) has crashed."""
-    ace = OPPONENT_HALF * side
-    return _is_crashed(checkers_on_board(words, side * (PACKED_WORDS // 2)), packed[ace], packed[ace + 1])
 
 
 @inline_kernel

@@ -45,10 +45,14 @@ def build_facts() -> dict[str, str]:
     from motif.compiler.jit import compilation_target, way
 
     processor, features = compilation_target()
+    paths = sorted(_PACKAGE.rglob("*.py"))
+    source = [
+        part for path in paths for part in (str(path.relative_to(_PACKAGE)).encode(), path.read_bytes())
+    ]
     extensions = show_config(mode="dicts")["SIMD Extensions"]
     return {
         "motif": VERSION,
-        "source": _digest(*_sources()),
+        "source": _digest(*source),
         "Python": ".".join(platform.python_version_tuple()[:2]),
         "numpy": f"{version('numpy')} for {' '.join(extensions.get('found', ())) or 'any processor'}",
         **{name: version(name) for name in ("numba", "llvmlite")},
@@ -63,12 +67,6 @@ def build_facts() -> dict[str, str]:
 def build_id() -> str:
     """Return a digest of `build_facts`."""
     return _digest(repr(build_facts()).encode())
-
-
-def _sources() -> list[bytes]:
-    """Return the path and the text of every module of motif."""
-    paths = sorted(_PACKAGE.rglob("*.py"))
-    return [part for path in paths for part in (str(path.relative_to(_PACKAGE)).encode(), path.read_bytes())]
 
 
 def _digest(*parts: bytes) -> str:
@@ -250,15 +248,12 @@ class _Work:
         if self._client.status != "running":
             raise ClusterError(f"{self._address}: the scheduler is no longer reachable")
         if self._sent is None or self._sent.status == "error":  # workers died
-            self._sent = self._send()
+            # A call, not scattered data, so that dask can repeat it if the worker that holds it dies.
+            self._sent = self._client.submit(_unpacked, self._packed, key=f"function-of-{self._key()}")
         future = self._client.submit(_called, self._sent, arguments, build_id(), key=self._key())
         fetching = self._client.gather(future, asynchronous=True)
         loop: Any = self._client.loop
         return _Call(arguments, future, asyncio.run_coroutine_threadsafe(fetching, loop.asyncio_loop))
-
-    def _send(self) -> "Future":
-        # A call, not scattered data, so that dask can repeat it if the worker that holds it dies.
-        return self._client.submit(_unpacked, self._packed, key=f"function-of-{self._key()}")
 
     def _key(self) -> str:
         return f"{self._name}-{next(self._numbers)}"

@@ -35,8 +35,7 @@ class Limit:
     @property
     def refusal(self) -> str:
         """Message for a file beyond the limit."""
-        most = f"{self.most:,}"
-        return f"the file holds more than {most} {self.what}, the limit"
+        return f"the file holds more than {self.most:,} {self.what}, the limit"
 
     def check(self, count: int, where: str, error: type[MotifError]) -> None:
         """Raise `error`, whose message begins with `where`, if `count` is beyond the limit."""

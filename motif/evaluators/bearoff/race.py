@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import outcome
-from motif.board.packed import HOME, OWN_BAR, PACKED_SIZE, PACKED_WORDS, pack, pack_many
+from motif.board.packed import HOME, OWN_BAR, PACKED_SIZE, pack, pack_many
 from motif.board.position import Position
 from motif.compiler.jit import kernel, words_of
 from motif.evaluators.bearoff.lookup import (
@@ -16,7 +16,7 @@ from motif.evaluators.bearoff.lookup import (
     TWO_SIDED_POSITIONS,
     bearoff_probabilities,
     covered,
-    home_number,
+    number_of,
 )
 from motif.evaluators.bearoff.tables import BearoffTables, bearoff_tables, distribution, mean_rolls, variances
 from motif.evaluators.probabilities import OUTPUTS, Probabilities
@@ -65,7 +65,7 @@ def race_distribution(position: Position) -> RaceDistribution:
     if len(own) and len(opponents) and opponents[0] < own[-1]:
         raise PositionError("no bearoff: the opponent has checkers behind, and may hit or block")
     tables = bearoff_tables()
-    number = int(_home_numbers(pack_many(board[None]).view(np.int64))[0])
+    number = _home_number(position)
     return RaceDistribution(
         distribution(tables, number),
         distribution(tables, number + FIRST_OFF) if number >= FIRST_FULL else np.ones(1),
@@ -81,13 +81,17 @@ def bearoff_chances(position: Position) -> BearoffChances:
     """
     if outcome(position):
         raise PositionError("no bearoff: the game is over (one player has borne off all checkers)")
-    packed = pack_many(position.board[None])
-    row = np.empty(len(OUTPUTS))
-    if not _chances(bearoff_tables(), packed.view(np.int64)[0], row):
+    known, rows = covered_rows(bearoff_tables(), pack_many(position.board[None]))
+    if not len(known):
         who = "the player on roll" if (position.board[HOME + 1 :] > 0).any() else "the opponent"
         raise PositionError(f"no bearoff: {who} has checkers outside the home board")
-    numbers = _home_numbers(packed.view(np.int64).reshape(2, PACKED_WORDS // 2))
-    return BearoffChances(Probabilities(*row.tolist()), bool((numbers < TWO_SIDED_POSITIONS).all()))
+    numbers = [_home_number(each) for each in (position, position.switch_sides())]
+    return BearoffChances(Probabilities(*rows[0].tolist()), max(numbers) < TWO_SIDED_POSITIONS)
+
+
+def _home_number(position: Position) -> int:
+    """Return the number of the home position of the player on roll."""
+    return number_of(np.maximum(position.board[1 : HOME + 1], 0))
 
 
 def covered_rows(
@@ -95,7 +99,7 @@ def covered_rows(
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
     """Return the rows (m,) of packed boards (n, 64) that `tables` cover, and their probabilities (m, 5)."""
     rows = np.empty((len(packed), len(OUTPUTS)))
-    known = np.flatnonzero(_rows(tables, packed, rows))
+    known = np.flatnonzero(_fill_rows(tables, packed, rows))
     return known, rows[known]
 
 
@@ -112,29 +116,14 @@ def covered_boards(tables, boards):
 
 
 @kernel
-def _home_numbers(words):
-    """Return the numbers int64 (n,) of the home positions in the first of `words` int64 (n, ...)."""
-    numbers = np.empty(words.shape[0], np.int64)
-    for row in range(words.shape[0]):
-        numbers[row] = home_number(words[row, 0])
-    return numbers
-
-
-@kernel
-def _chances(tables, words, row):
-    """Write the five probabilities to `row` if the board is covered; return whether it is."""
-    if not covered(tables, words):
-        return False
-    bearoff_probabilities(tables, words, row)
-    return True
-
-
-@kernel
-def _rows(tables, packed, rows):
+def _fill_rows(tables, packed, rows):
+    """Write the five probabilities of each board that `tables` cover to `rows`; return which they are."""
     words = words_of(packed)
     known = np.zeros(packed.shape[0], np.bool_)
     for k in range(packed.shape[0]):
-        known[k] = _chances(tables, words[k], rows[k])
+        known[k] = covered(tables, words[k])
+        if known[k]:
+            bearoff_probabilities(tables, words[k], rows[k])
     return known
 
 

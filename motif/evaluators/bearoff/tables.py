@@ -70,23 +70,6 @@ def no_tables() -> BearoffTables:
     return frozen(np.empty((0, 2), np.int32), np.empty(0))
 
 
-def assembled(
-    equities: npt.NDArray[np.float64],
-    mean: npt.NDArray[np.float64],
-    variance: npt.NDArray[np.float64],
-    all_off: npt.NDArray[np.float64],
-    first_off: npt.NDArray[np.float64],
-) -> BearoffTables:
-    """Return tables from the builders' results; zeros of the distributions (54264, rolls) are omitted."""
-    chances = np.concatenate([all_off, first_off[FIRST_FULL:]])
-    present = chances > 0
-    rows = np.zeros((ROWS + 1, 2), np.int32)
-    rows[1:, 0] = np.cumsum(present.sum(axis=1))
-    rows[:, 0] += CHANCES
-    rows[:-1, 1] = present.argmax(axis=1)
-    return frozen(rows, np.concatenate([equities.reshape(-1), mean, variance, chances[present]]))
-
-
 def cubeless_equities(tables: BearoffTables) -> npt.NDArray[np.float64]:
     """Return the exact cubeless equities (924, 924) of the player on roll, by own and opposing number."""
     return tables.values[:MEANS].reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS)
@@ -235,7 +218,13 @@ def build_tables() -> BearoffTables:
     with progress("building bearoff tables", HOME_POSITIONS + 2 * TWO_SIDED_POSITIONS) as advance:
         one = build_one_sided(advance)
         equities = build_two_sided(advance)
-    return assembled(equities, one.mean, one.variance, one.all_off, one.first_off)
+    chances = np.concatenate([one.all_off, one.first_off[FIRST_FULL:]])
+    present = chances > 0  # zeros of the distributions are left out
+    rows = np.zeros((ROWS + 1, 2), np.int32)
+    rows[1:, 0] = np.cumsum(present.sum(axis=1))
+    rows[:, 0] += CHANCES
+    rows[:-1, 1] = present.argmax(axis=1)
+    return frozen(rows, np.concatenate([equities.reshape(-1), one.mean, one.variance, chances[present]]))
 
 
 _kept = cache(load_or_build)

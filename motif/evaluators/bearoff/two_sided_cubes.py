@@ -156,9 +156,8 @@ def _roll_first(own, starts, after, whole, turned, others_best, rolled, scratch)
     worst, sums = scratch[0], scratch[1]
     sums[:] = 0.0
     for roll in range(ROLLS.shape[0]):
-        start, end = starts[own, roll], starts[own, roll + 1]
-        _copy_row(others_best[after[start]], worst)
-        for k in range(start + 1, end):
+        worst[:] = np.inf
+        for k in range(starts[own, roll], starts[own, roll + 1]):
             _lower_row(others_best[after[k]], worst)
         times = ROLL_COUNTS[roll]
         for place in range(sums.shape[0]):
@@ -166,14 +165,6 @@ def _roll_first(own, starts, after, whole, turned, others_best, rolled, scratch)
     for opponent in range(1, positions):
         for state in range(states):
             rolled[opponent, state] = sums[opponent * states + turned[state]] / _THROWS
-
-
-@inline_kernel
-def _copy_row(values, worst):
-    positions, states = values.shape
-    for place in range(positions):
-        for state in range(states):
-            worst[place * states + state] = values[place, state]
 
 
 @inline_kernel

@@ -183,10 +183,7 @@ def exported(weights: WeightFile) -> bytes:
     model = graph.model(
         "evaluator",
         _inputs(weights),
-        {
-            PROBABILITIES_OUTPUT: (np.float32, (_ROWS, len(OUTPUTS))),
-            EQUITY_OUTPUT: (np.float64, (_ROWS,)),
-        },
+        {PROBABILITIES_OUTPUT: (np.float32, (_ROWS, len(OUTPUTS))), EQUITY_OUTPUT: (np.float64, (_ROWS,))},
     )
     kind = CHECKERS_INPUTS if reads_checkers else EVALUATOR_INPUTS
     bearoff = (BY_WIN if win_only else BY_EQUITY) if weights.bearoff else None

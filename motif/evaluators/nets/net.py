@@ -201,7 +201,8 @@ class Net:
         check_model(model, where)
         self._stored = model
         self._session = _session(model, where)
-        if any(_fixed_rows(value.shape) for value in self._session.get_inputs()):
+        shapes = [value.shape for value in self._session.get_inputs()]
+        if any(shape and isinstance(shape[0], int) for shape in shapes):
             row_by_row = self._session
             self._session = _session(freed_batch(model), where)
             self._check_many_rows(row_by_row)
@@ -239,9 +240,10 @@ class Net:
         for name, given in rows.items():
             feed[name] = np.zeros((_ROWS_AT_ONCE, *given.shape[1:]), given.dtype)
             feed[name][:here] = given[start : start + here]
-        outputs = [
-            _rows_of(output, self.where)[:here] for output in _outputs(self._session, feed, self.where)
-        ]
+        outputs = _outputs(self._session, feed, self.where)
+        if any(output.ndim == 0 or len(output) != _ROWS_AT_ONCE for output in outputs):
+            raise PlayerError(f"{self.where}: the net must return one row of outputs for each row of inputs")
+        outputs = [output[:here] for output in outputs]
         if not all(np.isfinite(output).all() for output in outputs):
             raise PlayerError(f"{self.where}: the net returned a value that is not finite")
         return outputs
@@ -290,16 +292,6 @@ def _outputs(
     except Exception as error:
         what = plain_text(" ".join(str(error).split())[:200])
         raise PlayerError(f"{where}: the net cannot be evaluated: {what}") from None
-
-
-def _rows_of(output: npt.NDArray[np.number], where: str) -> npt.NDArray[np.number]:
-    if output.ndim == 0 or len(output) != _ROWS_AT_ONCE:
-        raise PlayerError(f"{where}: the net must return one row of outputs for each row of inputs")
-    return output
-
-
-def _fixed_rows(shape: list[Any]) -> bool:
-    return len(shape) > 0 and isinstance(shape[0], int)
 
 
 def _width(shape: list[Any]) -> int | None:

@@ -21,19 +21,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.outcome import checkers_on_board, finished_points_many
+from motif.board.outcome import finished_points_many
 from motif.board.packed import (
     CHECKERS,
     OPPONENT_BAR,
     OWN_BAR,
     PACKED_BAR,
-    PACKED_WORDS,
     POINTS,
     Board,
     pack_many,
 )
 from motif.board.position import Position, as_boards
-from motif.compiler.jit import inline_kernel, kernel, words_of
+from motif.compiler.jit import inline_kernel, kernel
 from motif.evaluators.bearoff import bearoff_tables, covered_rows, no_tables
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.named import NET_PREFIX, WILDBG_NAME
@@ -59,8 +58,8 @@ from motif.evaluators.probabilities import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
     equities,
-    make_consistent,
     switched_equities,
+    write_consistent,
     write_finished,
 )
 from motif.parameters import ParameterSet
@@ -83,64 +82,47 @@ CONTACT_WIDTH = OFF_NUMBERS + 2 * NUMBERS_A_COUNT * (POINTS + 1)
 RACE_WIDTH = OFF_NUMBERS + 2 * NUMBERS_A_COUNT * (POINTS - 1)
 
 
-@inline_kernel
-def _write_count(count, row, place):
-    """Write the four numbers of a count to `row` from `place` on; return the next place."""
-    row[place] = 1.0 if count == 1 else 0.0
-    row[place + 1] = 1.0 if count == 2 else 0.0
-    row[place + 2] = 1.0 if count >= 3 else 0.0
-    row[place + 3] = max(count - 3, 0)
-    return place + NUMBERS_A_COUNT
-
-
-@inline_kernel
-def _write_off(board, row):
-    """Write the numbers of checkers that both sides have borne off."""
-    own, opponent = 0, 0
-    for place in range(board.shape[0]):
-        own += max(board[place], 0)
-        opponent += max(-board[place], 0)
-    row[0] = CHECKERS - own
-    row[1] = CHECKERS - opponent
-
-
-@kernel
-def _fill_contact(boards, rows):
-    for k in range(boards.shape[0]):
-        board, row = boards[k], rows[k]
-        _write_off(board, row)
-        place = _write_count(board[OWN_BAR], row, OFF_NUMBERS)
-        for point in range(1, POINTS + 1):
-            place = _write_count(board[point], row, place)
-        place = _write_count(-board[OPPONENT_BAR], row, place)
-        for point in range(1, POINTS + 1):
-            place = _write_count(-board[point], row, place)
-
-
-@kernel
-def _fill_race(boards, rows):
-    for k in range(boards.shape[0]):
-        board, row = boards[k], rows[k]
-        _write_off(board, row)
-        place = OFF_NUMBERS
-        for point in range(1, POINTS):
-            place = _write_count(board[point], row, place)
-        for point in range(2, POINTS + 1):
-            place = _write_count(-board[point], row, place)
+_POINTS = np.arange(1, POINTS + 1)
 
 
 def contact_inputs(boards: Board) -> npt.NDArray[np.float32]:
     """Return the inputs float32 (n, 202) of wildbg's contact net for `boards` int8 (n, 26)."""
     rows = np.empty((len(boards), CONTACT_WIDTH), np.float32)
-    _fill_contact(boards, rows)
+    _fill_inputs(boards, np.append(OWN_BAR, _POINTS), np.append(OPPONENT_BAR, _POINTS), rows)
     return rows
 
 
 def race_inputs(boards: Board) -> npt.NDArray[np.float32]:
     """Return the inputs float32 (n, 186) of wildbg's race net for `boards` int8 (n, 26), all races."""
     rows = np.empty((len(boards), RACE_WIDTH), np.float32)
-    _fill_race(boards, rows)
+    _fill_inputs(boards, _POINTS[:-1], _POINTS[1:], rows)
     return rows
+
+
+@kernel
+def _fill_inputs(boards, own_places, opponents_places, rows):
+    """Write the checkers off, then the four numbers of each count at these places."""
+    for k in range(boards.shape[0]):
+        board, row = boards[k], rows[k]
+        row[0] = row[1] = CHECKERS
+        for place in range(board.shape[0]):
+            row[0] -= max(board[place], 0)
+            row[1] -= max(-board[place], 0)
+        first = OFF_NUMBERS
+        for place in own_places:
+            first = _write_count(board[place], row, first)
+        for place in opponents_places:
+            first = _write_count(-board[place], row, first)
+
+
+@inline_kernel
+def _write_count(count, row, first):
+    """Write the four numbers of a count to `row` from `first` on; return the next place."""
+    row[first] = 1.0 if count == 1 else 0.0
+    row[first + 1] = 1.0 if count == 2 else 0.0
+    row[first + 2] = 1.0 if count >= 3 else 0.0
+    row[first + 3] = max(count - 3, 0)
+    return first + NUMBERS_A_COUNT
 
 
 EXCLUSIVE = 6
@@ -160,7 +142,7 @@ class WildbgEvaluator(Evaluator):
         """See `Evaluator.evaluate_many`."""
         boards = as_boards(positions)
         packed = pack_many(boards)
-        exclusive = np.zeros((len(boards), EXCLUSIVE), np.float32)
+        exclusive = np.zeros((len(boards), EXCLUSIVE))
         going = finished_points_many(packed.view(np.int64)) == 0
         races = going & (classify_many(packed) == RACE) & (self._race is not None)
         others = going & ~races
@@ -168,29 +150,14 @@ class WildbgEvaluator(Evaluator):
             exclusive[races] = self._race.run_one(race_inputs(boards[races]))
         if others.any():
             exclusive[others] = self._contact.run_one(contact_inputs(boards[others]))
-        rows = np.empty((len(boards), len(OUTPUTS)), np.float32)
-        _fill_cumulative(packed, exclusive, rows)
+        wins, losses = exclusive[:, :3], exclusive[:, 3:]
+        rows = np.empty((len(boards), len(OUTPUTS)))
+        rows[:, WIN] = wins[:, 0] + wins[:, 1] + wins[:, 2]
+        rows[:, WIN_GAMMON], rows[:, WIN_BACKGAMMON] = wins[:, 1] + wins[:, 2], wins[:, 2]
+        rows[:, LOSE_GAMMON], rows[:, LOSE_BACKGAMMON] = losses[:, 1] + losses[:, 2], losses[:, 2]
+        write_consistent(packed, rows)
         write_finished(packed, rows)
-        return rows
-
-
-@kernel
-def _fill_cumulative(packed, exclusive, rows):
-    """Write the five cumulative probabilities (n, 5) for six exclusive ones (n, 6)."""
-    words = words_of(packed)
-    row = np.zeros(rows.shape[1])
-    for k in range(packed.shape[0]):
-        six = exclusive[k].astype(np.float64)
-        row[WIN_BACKGAMMON] = six[2]
-        row[WIN_GAMMON] = six[1] + six[2]
-        row[WIN] = six[0] + six[1] + six[2]
-        row[LOSE_BACKGAMMON] = six[5]
-        row[LOSE_GAMMON] = six[4] + six[5]
-        own_off = CHECKERS - checkers_on_board(words[k], 0)
-        opponent_off = CHECKERS - checkers_on_board(words[k], PACKED_WORDS // 2)
-        make_consistent(row, own_off, opponent_off)
-        for j in range(rows.shape[1]):
-            rows[k, j] = row[j]
+        return rows.astype(np.float32)
 
 
 def graph_inputs(
@@ -213,25 +180,15 @@ def graph_inputs(
     boards = as_boards(positions)
     packed = pack_many(boards)
     points = np.abs(finished_points_many(packed.view(np.int64))).astype(np.int64)
+    checkers = checkers_by_place(packed).astype(np.int64)
     arrays: dict[str, npt.NDArray[np.number]] = {
         FEATURES_INPUT: features(parameters, boards),
         CLASS_INPUT: np.where(points, LAST_CLASS + points, classify_many(packed).astype(np.int64)),
-        OFF_INPUT: _checkers_off(packed),
+        OFF_INPUT: CHECKERS - checkers.sum(axis=2),
     }
     if inputs == CHECKERS_INPUTS:
-        checkers = checkers_by_place(packed).reshape(-1, CHECKERS_WIDTH)
-        arrays[CHECKERS_INPUT] = checkers.astype(np.int64)
+        arrays[CHECKERS_INPUT] = checkers.reshape(-1, CHECKERS_WIDTH)
     return arrays
-
-
-@kernel
-def _checkers_off(packed):
-    words = words_of(packed)
-    off = np.empty((packed.shape[0], 2), np.int64)
-    for k in range(packed.shape[0]):
-        off[k, 0] = CHECKERS - checkers_on_board(words[k], 0)
-        off[k, 1] = CHECKERS - checkers_on_board(words[k], PACKED_WORDS // 2)
-    return off
 
 
 class GraphEvaluator(Evaluator):

@@ -143,13 +143,13 @@ class TextGnubg:
         script = [*_TWO_PEOPLE_PLAYER_1_ON_ROLL, f"set output rawboard {raw}", *commands]
         return self._run(script).partition("TTY boards will be given in ")[2].splitlines()
 
-    def _run(self, script: list[str]) -> str:
+    def _run(self, script: list[str], seconds: float = _SECONDS) -> str:
         done = subprocess.run(
             [self.path, "-t", "-q"],
             input="\n".join([*script, "quit", "y", ""]),
             capture_output=True,
             text=True,
-            timeout=_SECONDS,
+            timeout=seconds,
             check=True,
             env={**os.environ, "HOME": str(self.home), "LC_ALL": "C"},
         )

@@ -42,7 +42,7 @@ def statistics(gnubg, path: Path, plies: int = 0) -> list[dict[str, list[float]]
     """Return gnubg's statistics of plays, cube decisions and luck of both players, by line."""
     depths = [f"set analysis {what} evaluation plies {plies}" for what in ("chequerplay", "cubedecision")]
     commands = [f"import mat {path}", "analyse match", "show statistics match"]
-    said = gnubg._run([*ONLY_READ, "set threads 1", *depths, *commands])
+    said = gnubg._run([*ONLY_READ, "set threads 1", *depths, *commands], seconds=600)
     return [figures_under(said, heading) for heading in ("Chequerplay", "Cube", "Luck")]
 
 

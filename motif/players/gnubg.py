@@ -167,6 +167,10 @@ class GnubgPlayer(Player):
         results[~by_value] = self.own_plays(boards[~by_value], rolls[~by_value])
         return results
 
+    def close(self) -> None:
+        """End the idle gnubg processes of this process immediately."""
+        idle_processes.end()
+
     def own_plays(self, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
         """Return the boards int8 (n, 26) after gnubg's choices, with gnubg's tie-breaking."""
         results = np.empty_like(boards)

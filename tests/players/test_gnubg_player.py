@@ -245,7 +245,7 @@ def test_closing_ends_it_and_leaves_nothing(fake, other_temporary_folder):
         player.evaluate(START)
         assert list(other_temporary_folder.iterdir()) == []
         assert len(fake.living) == 1
-        idle_processes.end()
+        player.close()
         assert fake.living == []
     assert open_files() == files
     assert threading.active_count() <= threads + 1

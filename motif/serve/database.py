@@ -99,10 +99,17 @@ class Database:
         """Copy the readable part of a damaged file into the new one, and return its size in words."""
         return "nothing"
 
+    def fill(self, connection: sqlite3.Connection) -> None:
+        """Import what earlier versions stored; called whenever the database is opened."""
+
+    def has_former(self) -> bool:
+        """Return whether `fill` has anything to import."""
+        return False
+
     def is_there(self) -> bool:
         """Return whether anything was ever stored; if not, reading makes no file."""
         try:
-            return self._open.connection is not None or self._path.exists()
+            return self._open.connection is not None or self._path.exists() or self.has_former()
         except OSError as error:
             raise StorageError(f"{self.KEPT} cannot be read: {reason(error)}") from None
 
@@ -141,7 +148,7 @@ class Database:
             self._open.close()
 
     def _connected(self) -> sqlite3.Connection:
-        """Open the database; one process at a time creates and replaces it."""
+        """Open the database; one process at a time creates, replaces and fills it."""
         try:
             make_folder(self.folder.parent)
         except FileError:
@@ -155,6 +162,11 @@ class Database:
                 if not _is_damage(error):
                     raise
                 connection = self._renewed()
+            try:
+                self.fill(connection)
+            except BaseException:
+                connection.close()
+                raise
             self._open.connection, self._open.file = connection, _file_at(self._path)
             return connection
 

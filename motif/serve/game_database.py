@@ -1,31 +1,40 @@
 """The database of games: one SQLite file that any number of servers share.
 
 A row is a game: its document, which `motif.serve.game_store` reads, and its revision.  A change is one
-``UPDATE`` on condition of the revision, which it increases: of simultaneous changes, one succeeds.  The
-readable part of a damaged database goes into a new one.
+``UPDATE`` on condition of the revision, which it increases: of simultaneous changes, one succeeds.
+
+The readable part of a damaged database goes into a new one.  Game files of earlier versions are imported once
+and moved to the folder ``imported``.
 
 References
 ----------
 https://www.sqlite.org/wal.html, https://www.sqlite.org/howtocorrupt.html
 """
 
+import json
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from motif.runtime.errors import MotifError
+from motif.runtime.files import reason
 from motif.runtime.layout import counted
-from motif.serve.database import Database, in_transaction, lenient_text
+from motif.serve.database import Database, free_path, in_transaction, lenient_text, print_for_operator
 
 GAMES_FILE = "games.sqlite3"
 """Name of the file in the folder of games."""
+IMPORTED = "imported"
+"""Name of the folder for the files of earlier versions."""
 IDLE_DAYS = 30
 """Days after which an unchanged game in progress may be replaced by a new one."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{12}")
+_LARGEST_FILE = 16_000_000
+"""Maximum bytes of a file of an earlier version; a thousand games have about two million."""
 _NANOSECONDS = 10**9
 _NANOSECONDS_A_DAY = 86_400 * _NANOSECONDS
 _COLUMNS = "id, revision, document, is_over, changed"
@@ -33,10 +42,10 @@ _TABLE = """CREATE TABLE games (
     id TEXT PRIMARY KEY,
     revision INTEGER NOT NULL,
     document TEXT,
-    is_over INTEGER NOT NULL,
+    is_over INTEGER,
     changed INTEGER NOT NULL
 )"""
-"""``changed`` is in nanoseconds since 1970."""
+"""``is_over`` may be NULL: unknown; ``changed`` is in nanoseconds since 1970."""
 
 
 class UnknownGame(MotifError):  # noqa: N818
@@ -52,6 +61,15 @@ class GameWentOn(MotifError):  # noqa: N818
 
 class NoRoomError(MotifError):
     """No room for a new game, as all stored games are in progress, or for a new card."""
+
+
+class GameRow(NamedTuple):
+    """A game in the database."""
+
+    id: str
+    revision: int
+    document: str
+    """JSON, unless it is damaged."""
 
 
 class GameDatabase(Database):
@@ -79,13 +97,13 @@ class GameDatabase(Database):
         connection.execute(f"INSERT INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)
         return 1
 
-    def read(self, game: str) -> tuple[int, str]:
-        """Return the revision and the document of a game, JSON unless damaged; raises `UnknownGame`."""
+    def read(self, game: str) -> GameRow:
+        """Return the row of a game; raises `UnknownGame`."""
         _check_id(game)
-        rows = self.rows("SELECT revision, document FROM games WHERE id = ?", (game,))
+        rows = self.rows("SELECT id, revision, document FROM games WHERE id = ?", (game,))
         if not rows:
             raise UnknownGame("unknown game: it was deleted, or never stored")
-        return rows[0]["revision"], rows[0]["document"]
+        return GameRow(*rows[0])
 
     @in_transaction
     def update(
@@ -128,6 +146,21 @@ class GameDatabase(Database):
         rows = self.rows("SELECT id, changed FROM games ORDER BY changed DESC")
         return [(str(game), changed // _NANOSECONDS) for game, changed in rows]
 
+    def unsettled(self, most: int) -> list[GameRow]:
+        """Return up to `most` games that may be over, the first changed first."""
+        rows = self.rows(
+            "SELECT id, revision, document FROM games WHERE is_over IS NULL ORDER BY changed LIMIT ?", (most,)
+        )
+        return [GameRow(*row) for row in rows]
+
+    @in_transaction
+    def settle(self, connection: sqlite3.Connection, games: Mapping[str, bool]) -> None:
+        """Store whether games are over, if that is unknown."""
+        connection.executemany(
+            "UPDATE games SET is_over = ? WHERE id = ? AND is_over IS NULL",
+            [(is_over, game) for game, is_over in games.items()],
+        )
+
     def _make_room(self, connection: sqlite3.Connection) -> None:
         ((kept,),) = connection.execute("SELECT count(*) FROM games")
         idle_since = time.time_ns() - IDLE_DAYS * _NANOSECONDS_A_DAY
@@ -145,24 +178,82 @@ class GameDatabase(Database):
     def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
         """See `Database.recover`."""
         rows = list(_rows_of(damaged))
-        connection.execute("BEGIN IMMEDIATE")
-        connection.executemany(f"INSERT OR IGNORE INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)
-        connection.execute("COMMIT")
+        _insert_unknown(connection, rows)
         return counted(len(rows), "game")
+
+    def has_former(self) -> bool:
+        """See `Database.has_former`."""
+        return any(self._old_files())
+
+    def fill(self, connection: sqlite3.Connection) -> None:
+        """Import the game files of earlier versions, even damaged ones.
+
+        If the process dies, the next one imports the remaining files, and skips games that it finds.
+        """
+        rows, read = [], []
+        for path in self._old_files():
+            with _skipped(path):
+                facts = path.stat()
+                if facts.st_size > _LARGEST_FILE:
+                    raise OSError(f"it is larger than {_LARGEST_FILE:,} bytes")
+                document = path.read_bytes().decode("utf-8", "replace")
+                rows.append((path.stem, _revision(document), document, None, facts.st_mtime_ns))
+                read.append(path)
+        if not rows:
+            return
+        _insert_unknown(connection, rows)
+        imported = self.folder / IMPORTED
+        imported.mkdir(mode=0o700, exist_ok=True)
+        for path in read:
+            with _skipped(path):
+                path.rename(free_path(imported / path.name))
+        found = counted(len(read), "game")
+        print_for_operator(f"{found} of an earlier version went into {self._path}, the files to {IMPORTED}")
+
+    def _old_files(self) -> list[Path]:
+        return sorted(path for path in self.folder.glob("*.json") if _ID.fullmatch(path.stem))
+
+
+def _insert_unknown(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
+    """Insert `rows` of unknown games."""
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(f"INSERT OR IGNORE INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)
+    connection.execute("COMMIT")
 
 
 def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
     """Yield the readable rows of a damaged database, from its start and from its end."""
     seen = set()
     for order in ("ASC", "DESC"):
-        with suppress(sqlite3.Error), closing(sqlite3.connect(damaged, isolation_level=None)) as connection:
+        with suppress(sqlite3.Error):
+            connection = sqlite3.connect(damaged, isolation_level=None)
             connection.text_factory = lenient_text
-            for row in connection.execute(f"SELECT {_COLUMNS} FROM games ORDER BY rowid {order}"):
-                if row[0] not in seen:
-                    seen.add(row[0])
-                    yield row
+            try:
+                for row in connection.execute(f"SELECT {_COLUMNS} FROM games ORDER BY rowid {order}"):
+                    if row[0] not in seen:
+                        seen.add(row[0])
+                        yield row
+            finally:
+                connection.close()
 
 
 def _check_id(game: str) -> None:
     if not _ID.fullmatch(game):
         raise UnknownGame("unknown game: no such ID")
+
+
+@contextmanager
+def _skipped(path: Path) -> Iterator[None]:
+    """Report a file that cannot be imported, and leave it."""
+    try:
+        yield
+    except OSError as error:
+        print_for_operator(f"{path}: this game of an earlier version is left there: {reason(error)}")
+
+
+def _revision(document: str) -> int:
+    """Return the revision of a game of an earlier version: the number of its events."""
+    try:
+        return len(json.loads(document)["events"])
+    except Exception:  # a damaged file, which is reported when the game is read
+        return 0

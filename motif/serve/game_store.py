@@ -17,8 +17,9 @@ from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text, parse_mat
 from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.runtime.frames import Record
-from motif.serve.game_database import GameDatabase, GameWentOn
+from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
+from motif.session.event_game import GameEvent
 from motif.session.kept_game import (
     GameSettings,
     KeptGame,
@@ -37,6 +38,7 @@ _SEEDS = 2**31
 _SHOWN_EVENTS = 12
 """Maximum number of events that are shown of a loaded game."""
 _LISTED = 20
+_SETTLED_AT_ONCE = 20
 
 
 @dataclass
@@ -95,7 +97,16 @@ class GameStore:
     def _begun(self, game: KeptGame) -> Record:
         name = secrets.token_urlsafe(_NAME_BYTES)
         game.go_on()
-        kept = _StoredGame(name, self._database.insert(name, _document(game), _is_over(game)), game)
+        document, is_over = _document(game), _is_over(game)
+        while True:
+            try:
+                revision = self._database.insert(name, document, is_over)
+                break
+            except NoRoomError:
+                # Imported games may be over: they are checked when room is needed.
+                if not self._settle_some():
+                    raise
+        kept = _StoredGame(name, revision, game)
         view = kept.view(max(0, len(game.events) - _SHOWN_EVENTS))
         self._remember(kept)
         return view
@@ -208,19 +219,18 @@ class GameStore:
 
     def _read(self, name: str) -> _StoredGame:
         """Return the stored game, for this thread alone."""
-        revision, document = self._database.read(name)
+        row = self._database.read(name)
         with self._lock:
             kept = self._remembered.pop(name, None)
-        if kept is not None and kept.revision == revision:
+        if kept is not None and kept.revision == row.revision:
             return kept
         try:
-            game = _followed(None if kept is None else kept.game, revision, document)
+            settings, events = _settings_and_events(row)
+            game = _followed(None if kept is None else kept.game, settings, events)
         # A damaged row may raise anything, and concerns this game alone.
         except Exception as error:
-            # Other messages may contain file names.
-            reason = plain_text(str(error)) if isinstance(error, MotifError) else "it is damaged"
-            raise RecordError(f"this game cannot be read: {reason}") from None
-        return _StoredGame(name, revision, game)
+            raise RecordError(f"this game cannot be read: {_reason(error)}") from None
+        return _StoredGame(name, row.revision, game)
 
     @contextmanager
     def _borrowed(self, name: str) -> Iterator[KeptGame]:
@@ -252,6 +262,18 @@ class GameStore:
             while len(self._remembered) > _IN_MEMORY:
                 self._remembered.popitem(last=False)
 
+    def _settle_some(self) -> bool:
+        """Check whether a few imported games are over; return whether there were any."""
+        games = {}
+        for row in self._database.unsettled(_SETTLED_AT_ONCE):
+            try:
+                games[row.id] = _is_over(_followed(None, *_settings_and_events(row)))
+            except Exception:  # a damaged game makes room when it has been idle for long
+                games[row.id] = False
+        if games:
+            self._database.settle(games)
+        return bool(games)
+
 
 def new_settings(opponent: str, rules: SessionRules, seed: int | None, day: str, name: str) -> GameSettings:
     """Make the settings of a new game, with a random seed by default."""
@@ -267,18 +289,20 @@ def _document(game: KeptGame) -> str:
     return json.dumps(kept, separators=(",", ":"))
 
 
-def _followed(known: KeptGame | None, revision: int, document: str) -> KeptGame:
-    """Return the game of a row, continuing `known` if that is an earlier state of it.
-
-    Raises any exception for a damaged row.
-    """
-    kept = json.loads(document)
+def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[GameEvent]]:
+    """Return the settings and events of a row; raises any exception for a damaged one."""
+    kept = json.loads(row.document)
     if kept["format"] != _FORMAT:
         raise RecordError(f"its format is not {_FORMAT}")
-    settings, events = GameSettings.from_dict(kept["settings"]), kept["events"]
-    if type(revision) is not int or not isinstance(events, list):
+    if type(row.revision) is not int or not isinstance(kept["events"], list):
         raise RecordError("it has no revision or no events")
+    settings = GameSettings.from_dict(kept["settings"])
     check_opponent(settings.opponent)
+    return settings, kept["events"]
+
+
+def _followed(known: KeptGame | None, settings: GameSettings, events: list[GameEvent]) -> KeptGame:
+    """Return the game after `events`, continuing `known` if that is an earlier state of it."""
     if known is None or known.settings != settings or known.events != events[: len(known.events)]:
         return KeptGame(settings, events)
     for event in events[len(known.events) :]:
@@ -289,3 +313,8 @@ def _followed(known: KeptGame | None, revision: int, document: str) -> KeptGame:
 def _is_over(game: KeptGame) -> bool:
     """Return whether a match or a money game is over."""
     return game.asks == "nothing" or (game.asks == "next" and not game.settings.rules.length)
+
+
+def _reason(error: Exception) -> str:
+    """Return why a game cannot be read, without file names."""
+    return plain_text(str(error)) if isinstance(error, MotifError) else "it is damaged"

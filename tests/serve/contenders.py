@@ -94,13 +94,13 @@ class DatabaseContender:
     ) -> None:
         """One thread of it, which goes on until the game has had so many revisions."""
         barrier.wait(PATIENCE)
-        while (row := self._database.read(game))[0] <= revisions:
-            (revision, document), mark = row, f"{chance.random()}"
+        while (row := self._database.read(game)).revision <= revisions:
+            mark = f"{chance.random()}"
             try:
-                self._database.update(game, revision, f"{document} {mark}", False)
+                self._database.update(game, row.revision, f"{row.document} {mark}", False)
             except GameWentOn:
                 continue
-            accepted.append((game, revision, mark))
+            accepted.append((game, row.revision, mark))
 
 
 def play_until_killed(folder: Path, seed: int) -> None:

@@ -18,6 +18,7 @@ from motif.serve import game_store
 from motif.serve.database import StorageError
 from motif.serve.game_database import (
     GAMES_FILE,
+    IMPORTED,
     GameDatabase,
     GameWentOn,
     NoRoomError,
@@ -26,7 +27,7 @@ from motif.serve.game_database import (
 from motif.serve.game_store import GameStore
 from tests.serve import contenders
 from tests.serve.contenders import CONTEXT, PATIENCE, DatabaseContender, StoreContender, contested
-from tests.serve.kept_games import begun, decided, decisions, put, rows
+from tests.serve.kept_games import begun, decided, decisions, old_file, put, rows
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ID = "AAAAAAAAAAAA"
@@ -434,6 +435,81 @@ def opened_at_once(folder: Path) -> list[list[dict]]:
         for process in processes:
             process.kill()
             process.join()
+
+
+# Games of earlier versions
+
+
+def old_games(folder: Path, number: int) -> dict[str, str]:
+    """Files of this many games, as an earlier version stored them."""
+    elsewhere = folder.with_name("elsewhere")
+    store, documents = GameStore(elsewhere), {}
+    for seed in range(number):
+        state = begun(store, seed)
+        state, _ = decided(store, state, random.Random(seed))
+        documents[state["game"]] = rows(elsewhere)[state["game"]][1]
+    for name, document in documents.items():
+        old_file(folder, name, document)
+    return documents
+
+
+def test_games_of_an_earlier_version_are_taken_over_and_their_files_kept(folder, capfd):
+    documents = old_games(folder, 3)
+    damaged = old_file(folder, ID, '{"events":[["begin"]]}')
+    (folder / "notes.json").write_text("{}")
+    store = GameStore(folder)
+    assert listed(store) == set(documents)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("motif: 4 games of an earlier version went into ")
+    for name, document in documents.items():
+        state = store.state(name)
+        assert state["revision"] == len(json.loads(document)["events"])
+        assert (folder / IMPORTED / f"{name}.json").read_text("utf-8") == document
+        assert decided(store, state, random.Random(1))[0]["revision"] > state["revision"]
+    with pytest.raises(RecordError):
+        store.state(ID)
+    assert (folder / IMPORTED / damaged.name).read_text() == '{"events":[["begin"]]}'
+    assert [path.name for path in folder.glob("*.json")] == ["notes.json"]
+
+
+def test_games_are_taken_over_once(folder):
+    documents = old_games(folder, 1)
+    ((name, document),) = documents.items()
+    store = GameStore(folder)
+    after, _ = decided(store, store.state(name), random.Random(1))
+    # As after a kill between the transaction and the renaming, or if a file is restored.
+    old_file(folder, name, document)
+    again = GameStore(folder)
+    assert again.state(name)["revision"] == after["revision"]
+    assert sorted(path.name for path in (folder / IMPORTED).iterdir()) == [f"{name}-2.json", f"{name}.json"]
+
+
+def test_several_servers_take_games_over_at_the_same_time(folder):
+    documents = old_games(folder, 5)
+    for answer in opened_at_once(folder):
+        assert {one["game"] for one in answer} == set(documents)
+    assert {name: document for name, (_, document) in rows(folder).items()} == documents
+    assert len(list((folder / IMPORTED).iterdir())) == 5
+
+
+def test_old_games_that_are_over_make_room(folder):
+    elsewhere = folder.with_name("elsewhere")
+    over = finished(GameStore(elsewhere))
+    old_file(folder, over, rows(elsewhere)[over][1])
+    old_file(folder, ID, "damaged")
+    store = GameStore(folder, most=2)
+    assert listed(store) == {over}
+    game = begun(store)["game"]
+    assert set(rows(folder)) == {ID, game}
+    with pytest.raises(NoRoomError):
+        begun(store)
+
+
+def test_an_old_file_that_cannot_be_read_is_left_and_the_others_are_taken(folder, capfd):
+    documents = old_games(folder, 1)
+    (folder / f"{ID}.json").mkdir()
+    assert listed(GameStore(folder)) == set(documents)
+    assert f"{ID}.json: this game of an earlier version is left there: " in capfd.readouterr().err
 
 
 # Folders

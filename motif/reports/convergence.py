@@ -82,7 +82,7 @@ class _Curve:
     seconds: list[float]
     """Seconds since the start of the fit; NaN if unknown."""
     noise: list[float]
-    """Noise of the labels, the same for every pass; NaN if unknown."""
+    """Noise of the labels, the same for every pass; NaN if unknown, empty if not recorded."""
 
     def last(self) -> str:
         """Return the last training and validation errors and the noise of the labels."""
@@ -92,7 +92,7 @@ class _Curve:
     @property
     def is_noisy(self) -> bool:
         """Whether there is noise to draw."""
-        return self.noise[-1] > 0
+        return bool(self.noise) and self.noise[-1] > 0
 
     @property
     def is_timed(self) -> bool:
@@ -166,8 +166,10 @@ def _curves(rows: HistoryRows, where: str) -> _Curves:
             curve.passes.append(int(row["pass"]))
             curve.train.append(float(row["rmse_train"]))
             curve.validation.append(_number(row["rmse_validation"]))
-            curve.seconds.append(_number(row["seconds"]))
-            curve.noise.append(_number(row["label_noise"]))
+            # Missing in files of earlier versions.
+            curve.seconds.append(_number(row.get("seconds")))
+            if "label_noise" in row:
+                curve.noise.append(_number(row["label_noise"]))
     except (KeyError, TypeError, ValueError) as error:
         raise SettingError(f"{where}: not the history of a fit: {type(error).__name__} {error}") from None
     if not curves:
@@ -289,7 +291,7 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
     if any(_known(curve.noise) for curve in curves):
         numbers.append("noise")
     sentences = [note.format(numbers=" / ".join(numbers))] if note else []
-    if not all(_known(curve.noise) for curve in curves):
+    if any(curve.noise and not _known(curve.noise) for curve in curves):
         sentences.append(_NO_NOISE)
     title = "\n".join(fill(sentence, _NOTE_LETTERS) for sentence in sentences) or None
     columns = 1 if noisy else 2

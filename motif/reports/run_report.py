@@ -157,7 +157,7 @@ class RunReport:
 
     def to_dict(self) -> dict[str, object]:
         """Return paths and key figures for JSON."""
-        versions = [{key: one[key] for key in FIGURES} for one in self.run.summaries]
+        versions = [{key: one[key] for key in FIGURES if key in one} for one in self.run.summaries]
         figures: dict[str, object] = {
             "run": str(self.run.folder),
             "html": str(self.page),
@@ -338,7 +338,7 @@ def _page(
         checks=_checks(run.summaries),
         pictures=pictures,
         strengths=_strengths(run, benchmark),
-        has_choices=any(summary["choice_error"] for summary in run.summaries),
+        has_choices=any(summary.get("choice_error") for summary in run.summaries),
         **effects_and_terms(terms.parameters, terms.told, terms.units, terms.head),
         term_notes=[_terms_opening(terms, weights), *reading_of_terms(terms.told, terms.head)],
         benchmark=benchmark,
@@ -417,7 +417,7 @@ def _steps(run: RunFiles) -> Groups:
 
 def _noise_rows(summaries: Sequence[VersionFigures], head: str) -> dict[str, list[str]]:
     """Return rows of a head's label noise and its error without noise; empty if unknown."""
-    if not any(head in summary["validation_errors"] for summary in summaries):
+    if not any(head in summary.get("validation_errors", {}) for summary in summaries):
         return {}
     return {
         "noise of the labels": [_error_of(summary, head, "label_noise") for summary in summaries],
@@ -426,22 +426,22 @@ def _noise_rows(summaries: Sequence[VersionFigures], head: str) -> dict[str, lis
 
 
 def _error_of(summary: VersionFigures, head: str, name: str) -> str:
-    error = summary["validation_errors"].get(head, {}).get(name)
+    error = summary.get("validation_errors", {}).get(head, {}).get(name)
     return _UNKNOWN if error is None else f"{error:.4f}"
 
 
 def _noise_notes(summaries: Sequence[VersionFigures]) -> Iterator[str]:
     """Yield notes on errors without label noise."""
-    told = [errors for summary in summaries for errors in summary["validation_errors"].values()]
+    told = [errors for summary in summaries for errors in summary.get("validation_errors", {}).values()]
     if told:
         yield _NOISE_NOTE
-    if any(errors["label_noise"] is None for errors in told):
+    if any(errors.get("label_noise") is None for errors in told):
         yield f"{_UNKNOWN}: unknown. {NOT_KNOWN}"
 
 
 def _checks(summaries: Sequence[VersionFigures]) -> Groups:
     """Return a table of the fits by SciPy; empty if there are none."""
-    checks = [summary["cross_check"] or {} for summary in summaries]
+    checks = [summary.get("cross_check") or {} for summary in summaries]
     if not any(checks):
         return {}
 
@@ -481,7 +481,7 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
             ],
         },
     }
-    if names := dict.fromkeys(name for summary in summaries for name in summary["choice_error"]):
+    if names := dict.fromkeys(name for summary in summaries for name in summary.get("choice_error", ())):
         groups["Choice error: millipoints per decision"] = {
             name: [_choice(summary, name) for summary in summaries] for name in names
         }
@@ -498,9 +498,10 @@ def _points(summary: VersionFigures, value: str, error: str) -> str:
 
 
 def _choice(summary: VersionFigures, name: str) -> str:
-    error, se = (summary[key].get(name) for key in ("choice_error", "choice_error_se"))
+    error = summary.get("choice_error", {}).get(name)
     if error is None:
         return _UNKNOWN
+    se = summary.get("choice_error_se", {}).get(name)
     return with_error(MILLIPOINTS * error, math.nan if se is None else MILLIPOINTS * se, 1)
 
 

@@ -1,5 +1,7 @@
 """Datasets in Python: arrays, frames, slices, splits, and a folder written and read again."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,8 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.learning.rows import held_out
 from motif.parameters import parameter_set
 from motif.runtime.errors import DatasetError, SettingError
-from motif.sampling.samples import Dataset
+from motif.sampling.dataset import MANIFEST
+from motif.sampling.samples import Dataset, read_dataset
 from tests.games import some_boards
 
 pandas = pytest.importorskip("pandas")
@@ -87,6 +90,13 @@ def test_what_is_written_is_read_again_and_by_pandas(data, tmp_path):
     assert same(Dataset.from_frame(data.to_frame()), data)
     with pytest.raises(DatasetError, match="already contains a dataset"):
         data.write(folder)
+
+
+def test_a_manifest_of_the_former_name_is_read(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    (folder / MANIFEST).rename(folder / "manifest.json")
+    assert same(read_dataset(folder), data)
+    assert json.loads((folder / "manifest.json").read_text())["positions"] == 300
 
 
 @pytest.mark.parametrize(

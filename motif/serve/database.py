@@ -172,7 +172,7 @@ class Database:
 
     def _renewed(self) -> sqlite3.Connection:
         """Rename the damaged database and start a new one with its readable part."""
-        aside = _free_path(self._path.with_name(f"{self._path.stem}.damaged{self._path.suffix}"))
+        aside = free_path(self._path.with_name(f"{self._path.stem}.damaged{self._path.suffix}"))
         with _held(self._path):
             for suffix in ("", "-wal", "-shm"):
                 with suppress(FileNotFoundError):
@@ -181,7 +181,7 @@ class Database:
                     )
         connection = self._opened()
         found = self.recover(connection, aside)
-        _print_for_operator(
+        print_for_operator(
             f"{self._path} was damaged: it is now {aside.name}, and {found} of it could be read"
         )
         return connection
@@ -300,11 +300,12 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
-def _free_path(path: Path) -> Path:
+def free_path(path: Path) -> Path:
     """Return `path`, or a numbered name if it exists."""
     others = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
     return next(one for one in chain((path,), others) if not one.exists())
 
 
-def _print_for_operator(what: str) -> None:
+def print_for_operator(what: str) -> None:
+    """Print a line for the person who runs the server."""
     print(f"motif: {plain_text(what)}", file=sys.stderr, flush=True)

@@ -191,6 +191,13 @@ class View(NamedTuple):
         state = int(self.cube_model.doubled[self.cube_model.state, self.side])
         return None if state == NO_STATE else self._in_state(state)
 
+    def limited(self, pairs: Floats) -> Floats:
+        """Return `Evaluator.cube_equities` (n, 2), limited to what results can give before another double."""
+        results, state, side = self.cube_model.equities, self.cube_model.state, self.side
+        doubled = int(self.cube_model.doubled[state, side])
+        limits = [results[state, side, 0], results[state if doubled == NO_STATE else doubled, side, 0]]
+        return np.clip(pairs, np.min(limits, axis=1), np.max(limits, axis=1))
+
     def at_present(self) -> "View":
         """Return the view with the cube in the state whose replies the others follow."""
         return self if self.present == _PRESENT else self._in_state(self.present)
@@ -485,7 +492,7 @@ class LookaheadEvaluator(Evaluator):
 
         The rollout knows the probabilities better, but only lookahead knows how both sides will use the cube.
         So cube equities are those of lookahead, plus the difference that the probabilities make in the static
-        cube model.
+        cube model, within the equities that results can have.
         """
         if view.cube_model.is_cubeless:
             return np.asarray((1 - share) * values + share * rollout.equity_many(boards))
@@ -494,7 +501,7 @@ class LookaheadEvaluator(Evaluator):
             np.asarray(cube_pairs(view.cube_model, side, packed, rows.astype(np.float64)))
             for rows in (self._with_share(boards, _MONEY, rows=True), rollout.evaluate_many(boards))
         )
-        return np.asarray(values + share * (rolled - own))
+        return view.limited(values + share * (rolled - own))
 
     def _mixture(self, boards: Board, plies: int, values: Floats, before: Floats) -> Floats:
         """Return `values` of boards at `plies` (see `_shape`), mixed with `before`, the previous ply's.

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import motif
 from motif.board.match_state import MatchState
 from motif.doubling import cube_decision
 from motif.evaluators import Probabilities
@@ -103,6 +104,16 @@ def test_the_underdogs_double_is_beavered():
     assert decision.doubled == pytest.approx(2 * decision.double_take)
     assert decision.cost("take") == pytest.approx(-decision.double_take)
     assert decision.cost("double") == pytest.approx(decision.no_double - 2 * decision.double_take)
+
+
+@pytest.mark.parametrize("identifier", ["Oz8DEQC1AQAAAA", "07sALgBZfQAAAA"])
+@pytest.mark.parametrize("player", ["motif-v1", "latest@2"])
+def test_nothing_is_too_good_to_double_while_gammons_do_not_count(identifier, player):
+    decision = motif.cube(identifier, player, jacoby=True)
+    assert 0.99 < decision.no_double <= 1 + 1e-12
+    assert decision.action == "double, pass"
+    owned = motif.cube(identifier, player, jacoby=True, cube=2, owner="me")
+    assert owned.action == "too good to redouble, pass"
 
 
 def test_the_jacoby_paradox():

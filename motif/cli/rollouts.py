@@ -230,6 +230,8 @@ def _verdict(result: "Comparison") -> str:
         return f"{name} is the only play compared"
     second = rivals[0]
     known = _known(second.difference_se, f" ± {second.difference_se:.4f}")
+    if second.difference == second.difference_se == 0:
+        return f"{name} is as good as {second.play} in every trial"
     lead = f"{-second.difference:.4f}{known} ahead of {second.play}"
     if result.settled and second.dropped:
         chance = f"probability that a dropped play is best: at most {result.error_rate:g}"

@@ -90,8 +90,9 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
         names = ((path, "match" if str(path) == STDIN else path.stem) for path in match_paths(sources))
         targets = {path: out / f"{name}{suffix}" for path, name in names}
         _check_names(targets)
-    for target in targets.values():
+    for path, target in targets.items():
         check_target(target)
+        _check_apart(path, target)
     games = 0
     with progress(f"converting {len(targets)} matches", len(targets)) as advance:
         for path, target in targets.items():
@@ -113,6 +114,12 @@ def _check_names(targets: dict[Path, Path]) -> None:
         raise SettingError(f"{' and '.join(rivals)} would both be written to {target}")
 
 
+def _check_apart(source: Path, target: Path) -> None:
+    """Raise `SettingError` if `target` is the file `source`."""
+    if source.exists() and target.exists() and target.samefile(source):
+        raise SettingError(f"{target}: cannot be converted to itself")
+
+
 def _labels(sources: Sequence[Path], out: Path, kind: str, drop_doubtful: bool) -> dict[str, int]:
     as_file = out.suffix.lower() in SUFFIXES
     if kind == "dataset" and drop_doubtful:
@@ -125,6 +132,8 @@ def _labels(sources: Sequence[Path], out: Path, kind: str, drop_doubtful: bool) 
         raise SettingError(
             f"{out}: the target must be a {' or '.join(SUFFIXES)} file, or a folder for a dataset"
         )
+    for path in sources:
+        _check_apart(path, out)
     convert_labels = rewrite_labels if as_file else import_labels
     rows, doubtful = convert_labels(sources, out, drop_doubtful=drop_doubtful)
     return {"rows": rows, "doubtful": doubtful}

@@ -44,6 +44,18 @@ def test_a_match_there_and_back(motif, motif_json, mat, tmp_path):
     assert again.read_text() == mat.read_text()
 
 
+def test_no_file_is_converted_to_itself(motif, mat, tmp_path):
+    labels, linked = tmp_path / "labels.csv", tmp_path / "linked.mat"
+    labels.write_text(CSV)
+    linked.symlink_to(mat)
+    before = mat.read_bytes(), labels.read_bytes()
+    for words in ((mat, mat), (mat, linked), (labels, labels), (mat, tmp_path)):
+        ending = motif("convert", *words)
+        assert ending.code == 2
+        assert ending.err.endswith("cannot be converted to itself\n")
+    assert (mat.read_bytes(), labels.read_bytes()) == before
+
+
 def test_standard_input_into_a_folder(motif_json, mat, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(mat.read_bytes())))
     motif_json("convert", "-", tmp_path / "out", "--to", "sgf")

@@ -47,3 +47,12 @@ def test_the_verdict_names_its_p_value(capsys, errors, doubt):
     assert f"{plays[0]} is best: 0.0300 ± {errors[0]:.4f} ahead of {plays[1]} {doubt}" in " ".join(
         capsys.readouterr().out.split()
     )
+
+
+def test_plays_with_the_same_result_in_every_trial(capsys):
+    plays = legal_plays(Position.start(), (3, 1))[:2]
+    compared = [ComparedPlay(play, 9, False, np.zeros(6), np.zeros(6), 0.0, 0.0) for play in plays]
+    print_comparison(Comparison(tuple(compared), 9, 1.0, "money", None), "simple")
+    said = capsys.readouterr().out
+    assert f"{plays[0]} is as good as {plays[1]} in every trial" in said
+    assert "-0.0000" not in said

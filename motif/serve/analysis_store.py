@@ -1,8 +1,8 @@
 """Stored analyses, and the cards of the quiz.
 
-An analysis is stored from its start, with its file, so that an interrupted one can be repeated.  A card is a
-question: an error of an analysis, or a position of a trainer.  Each right answer lengthens the interval until
-it is asked again.
+An analysis is stored from its start, and until it is finished with its file, so that an interrupted one can
+be repeated.  A card is a question: an error of an analysis, or a position of a trainer.  Each right answer
+lengthens the interval until it is asked again.
 
 References
 ----------
@@ -27,6 +27,8 @@ ANALYSES_FILE = "analyses.sqlite3"
 """Name of the file in the folder of games."""
 MAX_ANALYSES = 1000
 MAX_CARDS = 20_000
+MAX_CONTENT = 64_000_000
+"""Bytes of the files of all unfinished analyses."""
 DAYS = (0, 1, 3, 7, 14, 30, 90)
 """Days until a card is due again, by its box."""
 MIN_ERROR = 20.0
@@ -83,10 +85,17 @@ class AnalysisStore(Database):
     TABLES = _TABLES
     COLUMNS = {"analyses": _ANALYSIS, "cards": _CARD}  # noqa: RUF012
 
-    def __init__(self, folder: Path, most: int = MAX_ANALYSES, most_cards: int = MAX_CARDS) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        most: int = MAX_ANALYSES,
+        most_cards: int = MAX_CARDS,
+        most_content: int = MAX_CONTENT,
+    ) -> None:
         super().__init__(folder)
         self._most = most
         self._most_cards = most_cards
+        self._most_content = most_content
 
     # --- Analyses
 
@@ -116,6 +125,12 @@ class AnalysisStore(Database):
             "DELETE FROM analyses WHERE id IN (SELECT id FROM analyses ORDER BY made DESC LIMIT -1 OFFSET ?)",
             (self._most,),
         )
+        connection.execute(
+            "DELETE FROM analyses WHERE id <> ? AND id IN (SELECT id FROM (SELECT id, sum(length(content)) "
+            "OVER (ORDER BY made DESC, rowid DESC) AS size FROM analyses WHERE players IS NULL) "
+            "WHERE size > ?)",
+            (name, self._most_content),
+        )
         return name
 
     @in_transaction
@@ -126,9 +141,12 @@ class AnalysisStore(Database):
         decisions: Sequence[Record],
         players: Sequence[Record],
     ) -> None:
-        """Store a finished analysis; an analysis of a whole session replaces the analyses of its games."""
+        """Store a finished analysis, which no longer needs its file.
+
+        An analysis of a whole session replaces the analyses of its games.
+        """
         connection.execute(
-            "UPDATE analyses SET decisions = ?, players = ? WHERE id = ?",
+            "UPDATE analyses SET decisions = ?, players = ?, content = NULL WHERE id = ?",
             (json.dumps(decisions), json.dumps(players), analysis),
         )
         query = "SELECT game, number, seat FROM analyses WHERE id = ?"

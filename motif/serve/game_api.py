@@ -14,13 +14,14 @@ from motif.runtime.frames import Record
 from motif.serve.bodies import BodyRoute, computed, json_answer, service_of
 from motif.serve.game_store import GameStore, new_settings
 from motif.serve.questions import Notation, Question, Short
+from motif.serve.upload import Upload
 from motif.session.kept_game import YOU, opponents
 from motif.session.session import SessionRules
 
 router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=BodyRoute)
 _LONGEST_FILE = 2_000_000
-_SECONDS_TO_READ = 20.0
-"""Estimated time for a large .mat file."""
+_SECONDS_TO_FOLLOW = 20.0
+"""Estimated time to follow a long match."""
 _SECONDS_TO_JUDGE = 4.5
 """Longest estimated time for the tutor, which plays out late endings."""
 _LEVELS: dict[str, tuple[str, float | None]] = {
@@ -113,9 +114,11 @@ async def begin(question: NewGameQuestion, request: Request) -> Response:
 @router.post("/loaded")
 async def load(question: LoadedGameQuestion, request: Request) -> Response:
     """Load the games of a .mat file to continue them."""
-    settings = question.mat, question.opponent, question.seat, question.seed, date.today().isoformat()
+    service = service_of(request)
+    _, record = await service.read_upload(Upload("", question.mat.encode(), "the file"))
+    settings = question.opponent, question.seat, question.seed, date.today().isoformat()
     load = _games(request).load
-    return _created(await service_of(request).compute(load, *settings, cost=_SECONDS_TO_READ))
+    return _created(await service.compute(load, record, *settings, cost=_SECONDS_TO_FOLLOW))
 
 
 @router.get("/{game}")

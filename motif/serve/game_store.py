@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 
 from motif.board.game_record import MatchRecord
-from motif.board.mat_file import mat_text, parse_mat
+from motif.board.mat_file import mat_text
 from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.runtime.frames import Record
 from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
@@ -79,18 +79,14 @@ class GameStore:
         game.decide("next")
         return self._begun(game)
 
-    def load(self, mat: str, opponent: str, seat: int, seed: int | None, day: str) -> Record:
-        """Load the games of a .mat file, to continue them against `opponent` from `seat`.
+    def load(self, record: MatchRecord, opponent: str, seat: int, seed: int | None, day: str) -> Record:
+        """Load the games of a `record`, to continue them against `opponent` from `seat`.
 
         `seed` is that of the dice, None for a new one, and `day` today, such as ``2026-11-22``.  Raises
-        `RecordError` for a file without games, or with one that cannot be continued, and the errors of
-        `begin`.
+        `RecordError` for games that cannot be continued, and the errors of `begin`.
         """
         check_seat(seat)
         check_opponent(opponent)
-        record = parse_mat(mat, "the file")
-        if not record.games:
-            raise RecordError("the file contains no game")
         game = KeptGame.from_record(record, settings_to_continue(record, opponent, _seed(seed), day, seat))
         return self._begun(game)
 

@@ -5,6 +5,7 @@ protocol here ends slow connections.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any
@@ -32,6 +33,8 @@ _HEAD, _HEADERS = 1 << 15, 100
 """Maximum bytes of a request's line and headers, and maximum number of headers."""
 _BODIES = 16
 """Bodies of the largest size that may be in memory at once."""
+_PIPELINED = 16
+"""Maximum number of unanswered requests of a connection."""
 
 _Base: Any = AutoHTTPProtocol
 
@@ -168,18 +171,20 @@ def _too_large(most: int) -> HTTPException:
 class PatientProtocol(_Base):
     """A protocol with a time limit for sending a request, for reading its answer, and between requests.
 
-    It is the `Client` of its requests, and limits their headers, which uvicorn with httptools does not.
+    It is the `Client` of its requests, and limits their headers and their number, which uvicorn with
+    httptools does not.  The answer to the last of too many pipelined requests closes the connection, and what
+    follows that request is ignored; the client may send it again.
     """
 
     app_state: dict[str, object]
     _head = _count = _unparsed = 0
-    _is_in_head = _has_begun = _is_too_large = False
+    _is_in_head = _has_begun = _is_too_large = _is_full = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, _CONNECTION: self}  # which the scope of each request has
-        self._answered: list[Any] = []
+        self._unanswered: deque[Any] = deque()
         self.has_left = False
         self.leaving: set[Callable[[], object]] = set()
         self._reading: asyncio.TimerHandle | None = self._later(self._give_up)
@@ -187,6 +192,8 @@ class PatientProtocol(_Base):
 
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
+        if self._is_full:
+            return
         self._has_begun = False
         super().data_received(data)
         if self.transport.is_closing():
@@ -205,6 +212,12 @@ class PatientProtocol(_Base):
 
     def on_message_begin(self) -> None:
         """See `httptools.HttpRequestParser`."""
+        while self._unanswered and self._unanswered[0].response_complete:
+            self._unanswered.popleft()
+        if len(self._unanswered) >= _PIPELINED:
+            self._is_full = True
+            self._unanswered[-1].keep_alive = False
+            raise ValueError("too many requests before the first answer")
         super().on_message_begin()
         self._head = self._count = self._unparsed = 0
         self._is_in_head = self._has_begun = True
@@ -224,7 +237,7 @@ class PatientProtocol(_Base):
         """See `httptools.HttpRequestParser`."""
         self._is_in_head = False
         super().on_headers_complete()
-        self._answered = [one for one in self._answered if not one.response_complete] + [self.cycle]
+        self._unanswered.append(self.cycle)
 
     def _measure(self, size: int) -> None:
         self._head += size
@@ -233,7 +246,9 @@ class PatientProtocol(_Base):
             raise ValueError("the head of a request is too large")
 
     def send_400_response(self, message: str) -> None:
-        """Answer an invalid HTTP request, with 431 if its head is too large."""
+        """Answer an invalid HTTP request, with 431 if its head is too large; not one too many."""
+        if self._is_full:
+            return
         if not self._is_too_large:
             super().send_400_response(message)
             return
@@ -265,7 +280,7 @@ class PatientProtocol(_Base):
         for call in tuple(self.leaving):
             call()
         # uvicorn itself notifies only the last of several pipelined requests.
-        for cycle in self._answered:
+        for cycle in self._unanswered:
             cycle.disconnected = True
             cycle.message_event.set()
 

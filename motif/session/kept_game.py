@@ -17,6 +17,7 @@ from motif.players.resignations import LOSSES
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Record
+from motif.runtime.progress import checkpoint
 from motif.runtime.settings import check_types
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame, GameEvent
@@ -138,6 +139,7 @@ class KeptGame(EventGame):
                     "games before it: the match can be analysed but not continued"
                 )
             for event in _events_of(number, one):
+                checkpoint()
                 game.follow(event)
             if one.result is not None and game.session.result is None:
                 game.follow(["resign", _resigned(number, one, game.session.cube), 1 - one.result.winner])

@@ -11,6 +11,6 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 
-def opened(folder: Path) -> TestClient:
+def opened(folder: Path, **limits: int) -> TestClient:
     """A client of a server that stores games in `folder`."""
-    return TestClient(create_app(ServeSettings(games=str(folder))), base_url="http://localhost")
+    return TestClient(create_app(ServeSettings(games=str(folder), **limits)), base_url="http://localhost")

@@ -23,6 +23,8 @@ from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
 ID = "4HPwATDgc/ABMA"
+UNRATED = [{"pr": None, "overall": {"decisions": 0}}] * 2
+"""Totals of players without decisions."""
 
 
 @pytest.fixture(name="content", scope="module")
@@ -140,6 +142,49 @@ def test_one_that_was_cut_short_has_its_file(store):
         "fast": True,
     }
     assert store.summaries()[0]["players"] is None
+
+
+def column(folder, name, analysis):
+    with sqlite3.connect(folder / ANALYSES_FILE) as connection:
+        return connection.execute(f"SELECT {name} FROM analyses WHERE id = ?", (analysis,)).fetchone()[0]
+
+
+def test_a_finished_one_has_no_file(store, tmp_path):
+    name = store.begin(Source("a.mat", "eA=="), {"names": ["A", "B"]})
+    assert "eA==" in column(tmp_path, "content", name)
+    store.finish(name, [decision()], UNRATED)
+    assert column(tmp_path, "content", name) is None
+    again = AnalysisStore(tmp_path)
+    assert again.read(name)["decisions"] == [decision()]
+    again.take_seat(name, 0)
+    assert again.next_card("error")["key"] == f"{name}:0"
+    # It may be repeated, and until then it has a file again.
+    assert store.begin(Source("b.mat", "eQ=="), {"names": ["A", "B"]}, known=name) == name
+    assert AnalysisStore(tmp_path).read(name)["content"] == "eQ=="
+
+
+def test_a_finished_one_of_an_earlier_version_may_have_its_file(store, tmp_path):
+    name = store.begin(Source("a.mat", "eA=="), {"names": ["A", "B"]})
+    store.finish(name, [decision()], UNRATED)
+    before = store.read(name)
+    with sqlite3.connect(tmp_path / ANALYSES_FILE) as connection:
+        connection.execute(
+            "UPDATE analyses SET content = ?", (json.dumps({"content": "eA==", "fast": True}),)
+        )
+    assert AnalysisStore(tmp_path).read(name) == before
+    assert "content" not in before
+
+
+def test_the_files_of_unfinished_ones_have_a_limit(tmp_path):
+    store = AnalysisStore(tmp_path, most_content=1000)
+    heading = {"names": ["A", "B"]}
+    done = kept(store)
+    first, *others = [store.begin(Source("a.mat", "eA==" * 100), heading) for _ in range(3)]
+    assert {one["analysis"] for one in store.summaries()} == {done, *others}
+    store.finish(first, [], [])  # which a review that is still under way does
+    large = store.begin(Source("a.mat", "eA==" * 1000), heading)
+    assert {one["analysis"] for one in store.summaries()} == {done, large}
+    assert store.begin(Source("a.mat", "eA==" * 1000), heading, known=large) == large
 
 
 def test_only_errors_of_the_reader_become_cards(store):

@@ -189,6 +189,16 @@ def test_heads_have_a_limit(watched, head):
     assert asking.get("/api/v1/health", headers=large).status_code == 200
 
 
+def test_a_flood_of_pipelined_requests_holds_nothing_up(watched):
+    asking, callbacks = watched
+    callbacks.seconds = 0.0
+    with socket.create_connection((asking.base_url.host, asking.base_url.port), timeout=60) as raw:
+        with suppress(ConnectionError):  # closed meanwhile
+            raw.sendall(b"GET /x HTTP/1.1\r\nHost:[::1]\r\n\r\n" * 35_000)
+        assert asking.get("/api/v1/health").status_code == 200
+    assert callbacks.seconds < LONGEST, callbacks.longest
+
+
 def test_bodies_that_never_come_to_their_end_have_a_limit(watched):
     """Together they may hold 16 times as much as one."""
     asking, callbacks = watched

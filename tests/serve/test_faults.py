@@ -68,6 +68,29 @@ def test_clients_that_do_not_read_are_left_behind(client):
         assert still_answers(client)
 
 
+PING = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_pipelined_requests_are_answered_and_the_connection_is_kept(client):
+    with connected(client) as raw:
+        for _ in range(3):
+            raw.sendall(PING * 16)
+            answers = b""
+            while answers.count(b"HTTP/1.1 200") < 16 or not answers.endswith(b"}"):
+                answers += raw.recv(1 << 16)
+            assert b"connection: close" not in answers
+
+
+def test_the_last_of_too_many_pipelined_requests_closes_the_connection(client):
+    with connected(client) as raw:
+        raw.sendall(PING * 40 + b"nonsense")
+        answers = b"".join(iter(lambda: raw.recv(1 << 16), b""))
+    *kept, last = answers.split(b"HTTP/1.1 ")[1:]
+    assert all(one.startswith(b"200") and b"connection: close" not in one for one in kept)
+    assert (len(kept), last[:3], b"connection: close" in last) == (15, b"200", True)
+    assert still_answers(client)
+
+
 def test_invalid_http_is_refused(client):
     for nonsense in (
         b"\x16\x03\x01\x02\x00" * 100,

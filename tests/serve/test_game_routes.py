@@ -3,6 +3,7 @@
 import json
 import random
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 
@@ -11,15 +12,18 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
-from motif.board.mat_file import parse_mat
+from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.rollouts.games import SeededDice
 from motif.serve.game_store import GameStore
 from motif.serve.game_view import tree_view
+from motif.serve.lanes import Cancellation, WorkCancelledError
+from motif.session.kept_game import KeptGame
 from tests.serve.kept_games import decisions, put, rows
 from tests.serve.page_client import opened
 from tests.serve.test_faults import started
+from tests.session import test_kept_game
 
 GAMES = "/api/v1/games"
 
@@ -45,6 +49,13 @@ def decided(client, state, word, **more):
     answer = client.post(f"{GAMES}/{state['game']}", json={"revision": state["revision"], "do": word, **more})
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+def played() -> KeptGame:
+    """A money game to its end."""
+    game = test_kept_game.begun(seed=6)
+    test_kept_game.play_on(game)
+    return game
 
 
 def first_play(state):
@@ -222,6 +233,38 @@ def test_a_game_is_taken_over_from_a_file_and_forgotten(client):
     for text, words in (("", "not a .mat file"), (" 3 point match\n", "no game")):
         answer = client.post(f"{GAMES}/loaded", json={"opponent": "random", "mat": text})
         assert (answer.status_code, words in answer.json()["message"]) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("limits", "games", "status", "words"),
+    [
+        ({"batch": 8}, 1, 400, "the file: a match must have at most 8 rolls, not "),
+        ({"reading": 1}, 500, 503, "reading this match file takes longer than 1 s, the limit"),
+    ],
+)
+def test_a_file_has_the_limits_of_uploads(folder, limits, games, status, words):
+    record = played().session.record()
+    mat = mat_text(replace(record, games=record.games * games))
+    with opened(folder, **limits) as client:
+        answer = client.post(f"{GAMES}/loaded", json={"opponent": "random", "mat": mat})
+        assert (answer.status_code, answer.json()["message"].startswith(words)) == (status, True)
+        assert client.get(GAMES).json() == {"games": []}
+
+
+def test_a_game_is_not_taken_over_when_the_client_has_left(folder, monkeypatch):
+    record = played().session.record()
+    stop, games = Cancellation(600), GameStore(folder)
+    followed = []
+
+    def leave(game, event):
+        followed.append(event)
+        stop.cancel()
+
+    monkeypatch.setattr(KeptGame, "follow", leave)
+    with pytest.raises(WorkCancelledError):
+        stop.run(lambda: games.load(record, "random", 0, 1, "2026-11-22"))
+    assert len(followed) == 1
+    assert games.summaries() == []
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"events":[["begin"]]}', "[" * 100_000, None])

@@ -195,7 +195,7 @@ class ValueScale:
     raw_factor: float
     """Raw sum per unit of x."""
     value: str
-    """Name of the squashed value."""
+    """Name of the value, which the inverse link function gives for the raw sum."""
     unit: str
     """Unit of the value; may be empty."""
     low: float
@@ -307,7 +307,7 @@ class EvaluatorAnalysis:
     boards: Board
     judged: Judgement
     values: Floats
-    """(n,): squashed raw sums, in the scale's unit."""
+    """(n,): values of the raw sums, in the scale's unit."""
     table: FeatureTable
     correlation: Floats
     """(p, p); NaN for a constant feature."""
@@ -383,8 +383,9 @@ def analysis_of(
 def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0) -> Judgement:
     """Return the raw sums of one head on `boards` (n, 26), times `factor`, with slopes and contributions.
 
-    A feature's share of a hidden unit is weight times feature times the secant of the squash, measured from
-    the unit's value without features and points.  The contributions of points belong to no feature.
+    A feature's share of a hidden unit is weight times feature times the secant of the activation function,
+    measured from the unit's value without features and points.  The contributions of points belong to no
+    feature.
     """
     rows = features(weights.parameters, boards).astype(np.float64)
     packed = pack_many(boards)

@@ -67,7 +67,7 @@ PRIME = _side("longest_prime", "longest run of points in a row that {side} has m
     better=MORE, label="points in {side} longest prime")
 CONTAINED = _side("contained", "rolls of 36 that {other}'s rearmost checker cannot play in full because of "
     "{side}'s points", "rolls", 36, "blocking", OF_REAR, better=MORE,
-    label="straggler's rolls blocked by {side} points")
+    label="rearmost checker's rolls blocked by {side} points")
 BEST_BLOCK = _side("best_block", "rolls of 36 that a checker stuck behind {side}'s best block could not play "
     "in full", "rolls", 36, "blocking", better=MORE, label="rolls blocked by {side} best block")
 BOARD_ON_BAR = _side("board_against_bar", "home points that {side} has made, squared, while {other} is on "

@@ -191,7 +191,7 @@ class _Table:
             chances[rows] = self.players[1 - side if of_opponent else side].chances(boards[rows])
         return chances
 
-    def worth(self, boards: Board, states: Games, sides: Games, may_double: bool) -> Values:
+    def results_of(self, boards: Board, states: Games, sides: Games, may_double: bool) -> Values:
         """Evaluate `boards` (n, 26) with `sides` (n,) on roll; return the results (n, 6) for side 0."""
         chances, packed = self.chances(boards, sides), pack_many(boards)
         if may_double:
@@ -295,16 +295,16 @@ class _Table:
             gains[rows] = own if side == 0 else switched_equities(own)
         return gains
 
-    def roll_without_luck(self, rolls: Rolls, seeds: States, luck: Values) -> None:
+    def roll_luck_adjusted(self, rolls: Rolls, seeds: States, luck: Values) -> None:
         """Play `rolls` (n, 2) and subtract their luck from `luck` (all games, 6)."""
         count, every = len(self.games), len(ROLLS)
         rows = np.repeat(np.arange(count), every)
         after = self.after(self.boards[rows], rows, np.tile(ROLLS, (count, 1)), seeds[rows])
-        worth = self.worth(after, self.states[rows], 1 - self.sides[rows], True).reshape(count, every, -1)
-        thrown = roll_numbers(rolls)
-        here = np.arange(count)
-        luck[self.games] += np.einsum("r,nrc->nc", ROLL_SHARES, worth) - worth[here, thrown]
-        self.boards = after.reshape(count, every, -1)[here, thrown]
+        results = self.results_of(after, self.states[rows], 1 - self.sides[rows], True)
+        results = results.reshape(count, every, -1)
+        here, number = np.arange(count), roll_numbers(rolls)
+        luck[self.games] += np.einsum("r,nrc->nc", ROLL_SHARES, results) - results[here, number]
+        self.boards = after.reshape(count, every, -1)[here, number]
         self.sides = 1 - self.sides
 
 
@@ -355,7 +355,7 @@ def games_with_cube(
         if judge is not None:
             judged[table.games] += table.luck(judge, rolls, opening=ply == 0)
         if ply < settings.luck_plies:
-            table.roll_without_luck(rolls, seeds, luck)
+            table.roll_luck_adjusted(rolls, seeds, luck)
         else:
             table.roll(rolls, seeds)
     return table.ends._replace(results=table.ends.results + luck, luck=judged)
@@ -372,5 +372,5 @@ def _end_early(table: _Table, settings: RolloutSettings, ply: int, contact: Flag
     rows = np.flatnonzero(stops)
     if len(rows):
         boards, states, sides = table.boards[rows], table.states[rows], table.sides[rows]
-        table.end(rows, table.worth(boards, states, sides, may_double))
+        table.end(rows, table.results_of(boards, states, sides, may_double))
         table.keep(~stops)

@@ -87,8 +87,8 @@ def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) 
     """
     every = np.tile(ROLLS, (len(boards), 1))
     best = judge.best_plays(np.repeat(boards, len(ROLLS), axis=0), every).equities.reshape(len(boards), -1)
-    thrown = best[np.arange(len(boards)), roll_numbers(rolls)]
-    return thrown - best @ (OPENING_SHARES if opening else ROLL_SHARES)
+    rolled = best[np.arange(len(boards)), roll_numbers(rolls)]
+    return rolled - best @ (OPENING_SHARES if opening else ROLL_SHARES)
 
 
 class SeededDice:

@@ -117,6 +117,6 @@ def _luck_adjustments(judge: Evaluator, packed: Board, rolls: Rolls, ply: int) -
     boards = np.repeat(unpack_many(packed), every, axis=0)
     after = judge.best_plays(boards, np.tile(ROLLS, (count, 1))).boards
     rows = judge.evaluate_many(after).astype(np.float64)
-    worth = np.asarray(rows if ply % 2 else turned(rows)).reshape(count, every, -1)
-    thrown = worth[np.arange(count), roll_numbers(rolls)]
-    return np.asarray(np.einsum("r,nrc->nc", ROLL_SHARES, worth) - thrown)
+    values = np.asarray(rows if ply % 2 else turned(rows)).reshape(count, every, -1)
+    rolled = values[np.arange(count), roll_numbers(rolls)]
+    return np.asarray(np.einsum("r,nrc->nc", ROLL_SHARES, values) - rolled)

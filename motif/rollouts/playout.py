@@ -35,7 +35,7 @@ def _value_into(model, tables, words, board, space, row):
 
 
 @lean_kernel(NOTHING)
-def play_without_luck(model, rules, words, board, high, low, ply, space, stream, following, row, adjustment):
+def play_luck_adjusted(model, rules, words, board, high, low, ply, space, stream, following, row, adjustment):
     """Write the board after the play of a roll, at ply `ply` of a trial, to `following` int64[8].
 
     Subtracts the roll's luck from `adjustment` (5,); `row` (5,) is working memory.
@@ -178,7 +178,7 @@ def play_out(model, rules, words, board, throws, kept, known, following, space, 
         if place >= 0 and known[place]:
             copy_words(kept[place], words)
         elif ply < rules.luck_plies:
-            play_without_luck(
+            play_luck_adjusted(
                 model, rules, words, board, high, low, ply, space, stream, following, luck[1], adjustment
             )
             copy_words(following, words)
@@ -255,7 +255,7 @@ def luck_adjustments(model, rules, packed, rolls, ply, space):
     adjustments = np.zeros((packed.shape[0], len(OUTPUTS)))
     for k in range(adjustments.shape[0]):
         high, low = rolls[k, 0], rolls[k, 1]
-        play_without_luck(
+        play_luck_adjusted(
             model, rules, words[k], packed[k], high, low, ply, space, stream, following, row, adjustments[k]
         )
     return adjustments

@@ -1,6 +1,7 @@
 """Match files of every kind, recognised by their first bytes."""
 
 import io
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from motif.board.mat_file import mat_text, parse_mat
-from motif.board.match_file import match_paths, read_match, write_match
+from motif.board.match_file import READ_SUFFIXES, match_paths, read_match, write_match
 from motif.board.sgf_file import sgf_text
 from motif.runtime.errors import RecordError, SettingError
 from tests.board.test_mat_file import BY_GNUBG
 
+ROOT = Path(__file__).resolve().parents[2]
 RECORD = parse_mat(BY_GNUBG)
 
 
@@ -86,3 +88,20 @@ def test_files_of_a_folder(tmp_path):
 def test_other_suffixes_are_not_written(tmp_path):
     with pytest.raises(SettingError, match=r"a\.xg: the suffix of a match file must be \.mat or \.sgf$"):
         write_match(tmp_path / "a.xg", RECORD)
+
+
+_FORMATS = re.compile(r"\.mat(?:, \.\w+){2,}(?:,? (?:or|and) \.\w+)?|\.mat, \.\w+,? (?:or|and) \.\w+")
+"""A list in a text of formats that are read, which are more than two."""
+
+
+def test_texts_that_list_the_formats_list_all():
+    sources = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "motif").rglob("*.py")]
+    sources += (ROOT / "motif" / "serve" / "web" / "texts").glob("*.json")
+    lists = {
+        (str(path.relative_to(ROOT)), found)
+        for path in sources
+        for found in _FORMATS.findall(" ".join(path.read_text("utf-8").split()))
+    }
+    assert {path for path, _ in lists} >= {"README.md", "motif/library.py", "motif/serve/web/texts/de.json"}
+    wrong = [one for one in sorted(lists) if set(re.findall(r"\.\w+", one[1])) != set(READ_SUFFIXES)]
+    assert not wrong

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given, settings
 
 from motif.board.outcome import Outcome, outcome
+from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.parameters import PARAMETER_SETS
 from motif.parameters.motif_set import MOTIF_SET, OF_PLAYER_ON_ROLL
 from motif.parameters.named_sets import features
+from motif.parameters.sets import code_of, measure_packed
 from tests.games import some_boards
 from tests.parameters import reference
 from tests.strategies import positions
@@ -48,11 +50,26 @@ def test_positions_of_games_agree_with_the_reference(chosen, boards):
     assert not found, "\n".join(found[:20])
 
 
-def test_parameters_of_the_player_on_roll_do_not_depend_on_the_opponent(boards):
-    own, other = boards[:300], boards[300:600]
+def test_the_parameters_listed_for_the_player_on_roll_are_those_that_no_opponent_changes(boards):
+    own, other = boards[:1000], boards[1000:2000]
     mixed = np.maximum(own, 0) + np.minimum(other, 0) * (own <= 0)
-    chosen = list(OF_PLAYER_ON_ROLL)
-    assert (features(MOTIF_SET, mixed)[:, chosen] == features(MOTIF_SET, own)[:, chosen]).all()
+    same = (features(MOTIF_SET, mixed) == features(MOTIF_SET, own)).all(axis=0)
+    assert np.flatnonzero(same).tolist() == sorted(OF_PLAYER_ON_ROLL)
+
+
+@every_set
+def test_the_kernel_writes_every_parameter_to_its_own_place(chosen, boards):
+    values = np.full((len(boards), len(chosen)), np.nan, np.float32)
+    measure_packed(code_of(chosen), chosen.functions, pack_many(boards), chosen.scales, values)
+    unwritten = np.isnan(values).any(axis=0)
+    assert [name for name, missing in zip(chosen.names, unwritten, strict=True) if missing] == []
+    copies = [
+        (chosen.names[first], chosen.names[second])
+        for first in range(len(chosen))
+        for second in range(first)
+        if (values[:, first] == values[:, second]).all()
+    ]
+    assert copies == []
 
 
 def test_the_positions_vary_every_parameter(boards):

@@ -53,6 +53,12 @@ def test_sentences_can_be_read(chosen):
         assert parameter.group
 
 
+def test_labels_use_the_words_of_sentences():
+    labels = {parameter.name: parameter.short for parameter in PARAMETER_SETS["motif"].parameters}
+    assert labels["contained"] == "rearmost checker's rolls blocked by own points"
+    assert labels["contained_opponent"] == "rearmost checker's rolls blocked by opponent's points"
+
+
 def test_sets_by_name():
     assert parameter_set(DEFAULT_SET) is PARAMETER_SETS["motif"]
     assert max(len(chosen) for chosen in PARAMETER_SETS.values()) <= MAX_PARAMETERS

@@ -16,7 +16,7 @@ pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 from motif.evaluators.named import shipped_weights
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.progress import progress
-from motif.serve import motif_api
+from motif.serve import analysis_api, bgweb_api, game_api, http, motif_api, page, wildbg_api
 from motif.serve.engine_service import EngineService
 from motif.serve.http import create_app
 from motif.serve.serve_settings import ServeSettings
@@ -103,6 +103,22 @@ WILDBG = [
 )
 def test_pages_elsewhere_may_not_let_it_compute(strict, path, headers, status):
     assert strict.get(path, headers=headers).status_code == status
+
+
+CHEAP = {
+    "/api/v1/health", "/api/v1/players", "/api/v1/history", "/api/v1/diagram",
+    "/openapi.json", "/api-docs/openapi.json", "/docs", "/swagger-ui", "/swagger-ui/", "/swagger/index.html",
+}  # fmt: skip
+"""Routes for GET that compute nothing: pages of other origins may ask for them."""
+
+
+def test_pages_elsewhere_may_ask_only_for_what_costs_nothing(strict):
+    homes = (motif_api, analysis_api, game_api, page, http, wildbg_api, bgweb_api)
+    paths = {route.path for home in homes for route in home.router.routes if "GET" in route.methods}
+    assert paths > CHEAP
+    for path in paths:
+        refused = strict.get(path, headers={"Origin": "https://evil.example"}).status_code == 403
+        assert refused == (path not in CHEAP), path
 
 
 def test_what_every_page_may_ask_where_all_may(client):

@@ -116,13 +116,13 @@ class Evidence:
         It names gammons only if they favour the same play, and gammons that no longer count only if they
         make up half of the change.
         """
-        worth, more = gammon_values(self.cube_model), self.gammons
+        values, more = gammon_values(self.cube_model), self.gammons
         side = 1 if change >= 0 else -1
-        if max(worth) < LITTLE and side * (more[1] - more[0]) >= abs(change) / 2:
+        if max(values) < LITTLE and side * (more[1] - more[0]) >= abs(change) / 2:
             return "score_no_gammons" if self.is_match else "cube_no_gammons"
-        gains = side * worth[0] * more[0], -side * worth[1] * more[1]
+        gains = side * values[0] * more[0], -side * values[1] * more[1]
         which = int(gains[1] > gains[0])
-        if worth[which] > _MUCH and gains[which] > 0:
+        if values[which] > _MUCH and gains[which] > 0:
             return ("score_gammon_go", "score_gammon_save")[which]
         return "score" if self.is_match else "cube"
 

@@ -410,12 +410,12 @@ def _gammons(
     chances = turned(evaluator.evaluate_many(after)).astype(np.float64)
     two = [chances[:, OUTPUTS.index(output)].tolist() for output in ("win_gammon", "lose_gammon")]
     # A gammon value is a share of the difference between winning and losing, which is an equity of 2.
-    worth = [
+    amounts = [
         2 * value * (first - second)
         for value, (first, second) in zip(gammon_values(cube_model), two, strict=True)
     ]
-    which = int(abs(worth[1]) > abs(worth[0]))
-    if abs(worth[which]) < max(_MIN_GAMMONS, _LARGE_SHARE * abs(difference)):
+    which = int(abs(amounts[1]) > abs(amounts[0]))
+    if abs(amounts[which]) < max(_MIN_GAMMONS, _LARGE_SHARE * abs(difference)):
         return ""
     first, second = (f"{100 * share:.0f}" for share in two[which])
     key = "lost" if which else "won"

@@ -153,7 +153,10 @@ class AmountScale:
 
     @classmethod
     def between(cls, first: Judged, second: Judged, bound: float) -> "AmountScale":
-        """Return the secant of the squash between two positions; values reach `bound`, 3 or 1."""
+        """Return the secant of the inverse link function between two positions.
+
+        Values reach `bound`, 3 or 1.
+        """
         return cls(secant(lambda x: bound * math.tanh(x), first.x, second.x), bound == 1)
 
     @property

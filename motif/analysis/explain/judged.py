@@ -1,8 +1,8 @@
 """The value of a position by a weight file: its source, weights and raw sum, in float64.
 
 x = bias + sum w_i f_i + sum over i <= j of w_ij f_i f_j + the hidden units' contributions, each an output
-weight times the squash of a sum of parameters and points.  Forms can be added and scaled to combine several
-heads or the weights of two classes.
+weight times the activation (`squash_units`) of a sum of parameters and points.  Forms can be added and
+scaled to combine several heads or the weights of two classes.
 """
 
 import math
@@ -225,7 +225,7 @@ class Judged:
     """The raw sum that ranks plays: that of the head ``equity``, or of ``win`` if it is the only head;
     otherwise artanh of the equity of all probabilities, or of a table's value."""
     value: float
-    """The squashed x: equity, -3 to 3, or 2 win - 1 for weights with only a win head."""
+    """The inverse link function of x: equity, -3 to 3, or 2 win - 1 for weights with only a win head."""
     forms: Mapping[str, Form]
     """The raw sums that make up x, by head; empty if the value does not come from weights."""
     direct: bool

@@ -7,8 +7,9 @@ race, R is the other's weights, because race weights ignore contact.  If only on
 is its weights; if neither is, the whole difference is rest.
 
 If plays are ranked by an equity made of probabilities, several heads are combined: x = artanh(E / 3) with
-E = 2 win - 1 + gammons, each probability being the squash of its own (for wins, calibrated) raw sum.
-Differences pass through these curves by their secants, which keeps the split exact.
+E = 2 win - 1 + gammons, each probability being the inverse link function of its own (for
+wins, calibrated) raw sum.  Differences pass through these curves by their secants, which keeps the split
+exact.
 
 The change of a hidden unit, output weight times the change of its value, is one term.  An input's share is
 output weight times secant times weight times step; the shares add up to the term.

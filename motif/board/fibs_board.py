@@ -17,9 +17,9 @@ Sources: the FIBS client protocol, and the lines that gnubg 1.07 writes and read
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,13 +47,45 @@ _COUNTS = range(CHECKERS + 1)
 _LENGTHS = range(UNLIMITED + 1)
 _PLAYER_1 = 1
 """Sign of player 1's checkers in gnubg's dialect."""
-_WIDTHS = {"points": BOARD_SIZE, "your_dice": 2, "opponent_dice": 2}
-"""Fields of several numbers."""
+
+
+class FibsCube(NamedTuple):
+    """The cube fields of a board line."""
+
+    value: int = 1
+    you_may_double: int = 1
+    opponent_may_double: int = 1
+    was_doubled: int = 0
+    """1 while a double is on offer."""
+
+
+class FibsView(NamedTuple):
+    """Numbering and signs of a board line."""
+
+    colour: int = 1
+    """Sign of your checkers."""
+    direction: int = -1
+    home: int = OPPONENT_BAR
+    bar: int = OWN_BAR
+
+
+class FibsCounts(NamedTuple):
+    """Numbers of checkers borne off, on the bar and able to move (0 to 4)."""
+
+    your_off: int = 0
+    opponent_off: int = 0
+    your_bar: int = 0
+    opponent_bar: int = 0
+    can_move: int = 0
+    forced: int = 0
+
+
+_CUBE_AT_START, _DEFAULT_VIEW, _NO_COUNTS = FibsCube(), FibsView(), FibsCounts()
 
 
 @dataclass(frozen=True)
 class FibsBoard:
-    """A board line, in its order; invalid fields raise a `PositionError` that lists every fault."""
+    """A board line; invalid fields raise a `PositionError` that lists every fault."""
 
     you: str
     opponent: str
@@ -68,23 +100,9 @@ class FibsBoard:
     your_dice: tuple[int, int] = _NO_DICE
     """0 and 0 before the roll."""
     opponent_dice: tuple[int, int] = _NO_DICE
-    cube: int = 1
-    you_may_double: int = 1
-    opponent_may_double: int = 1
-    was_doubled: int = 0
-    """1 while a double is on offer."""
-    colour: int = 1
-    """Sign of your checkers."""
-    direction: int = -1
-    home: int = OPPONENT_BAR
-    bar: int = OWN_BAR
-    your_off: int = 0
-    opponent_off: int = 0
-    your_bar: int = 0
-    opponent_bar: int = 0
-    can_move: int = 0
-    """Number of checkers that can move, 0 to 4."""
-    forced: int = 0
+    cube: FibsCube = _CUBE_AT_START
+    view: FibsView = _DEFAULT_VIEW
+    counts: FibsCounts = _NO_COUNTS
     did_crawford: int = 0
     """1 after the Crawford game."""
     redoubles: int = 0
@@ -100,14 +118,14 @@ class FibsBoard:
 
         Raises `PositionError` if the points and bars are not a valid position.
         """
-        upright = self.points if self.direction == -1 else self.points[::-1]
-        yours = Position([self.colour * count for count in upright])
-        return yours if self.turn in (0, self.colour) else yours.switch_sides()
+        upright = self.points if self.view.direction == -1 else self.points[::-1]
+        yours = Position([self.view.colour * count for count in upright])
+        return yours if self.turn in (0, self.view.colour) else yours.switch_sides()
 
     @property
     def roll(self) -> tuple[int, int] | None:
         """The dice of the player whose turn it is, the higher first; None before the roll."""
-        dice = self.your_dice if self.turn == self.colour else self.opponent_dice
+        dice = self.your_dice if self.turn == self.view.colour else self.opponent_dice
         return None if dice == _NO_DICE else (max(dice), min(dice))
 
     @property
@@ -116,7 +134,7 @@ class FibsBoard:
 
         In some FIBS lines the only sign of a double is that neither player may double.
         """
-        return bool(self.was_doubled) or not any(self._rights)
+        return bool(self.cube.was_doubled) or not any(self._rights)
 
     @property
     def raised(self) -> bool:
@@ -126,13 +144,13 @@ class FibsBoard:
         already owns the cube.
         """
         mine, theirs = self._rights
-        return bool(self.was_doubled) and theirs > mine
+        return bool(self.cube.was_doubled) and theirs > mine
 
     @property
     def _rights(self) -> tuple[int, int]:
         """Whether the player whose turn it is, and the opponent, may double."""
-        rights = self.you_may_double, self.opponent_may_double
-        return rights if self.turn == self.colour else rights[::-1]
+        rights = self.cube.you_may_double, self.cube.opponent_may_double
+        return rights if self.turn == self.view.colour else rights[::-1]
 
     def match_state(
         self, *, request: bool = False, raises: int = 1, jacoby: bool = False, beavers: bool = False
@@ -144,12 +162,12 @@ class FibsBoard:
         dialect.  `jacoby` and `beavers` are the rules of money play, which a line does not contain.  Raises
         `PositionError` for an impossible state.
         """
-        first = self.colour if not request else _PLAYER_1 if self.doubled else -_PLAYER_1
+        first = self.view.colour if not request else _PLAYER_1 if self.doubled else -_PLAYER_1
         scores = self.your_score, self.opponent_score
         own_score, opponent_score = scores if self.turn == first else scores[::-1]
         length = 0 if self.length == UNLIMITED else self.length
         is_offered = self.doubled and not self.raised
-        cube = self.cube >> (raises if self.raised else 0)
+        cube = self.cube.value >> (raises if self.raised else 0)
         return MatchState(
             length=length,
             own_score=own_score,
@@ -195,30 +213,33 @@ def parse_fibs_board(text: str) -> FibsBoard:
 
     Raises `PositionError` with the reason.
     """
-    words = text.strip(" \t\r\n\0").split(_SEPARATOR)
-    if words[0] != PREFIX:
+    fields = text.strip(" \t\r\n\0").split(_SEPARATOR)
+    if fields[0] != PREFIX:
         raise PositionError(f"invalid FIBS board {quoted(text)}: it must start with '{PREFIX}{_SEPARATOR}'")
-    if len(words) != 1 + _FIELDS:
+    if len(fields) != 1 + _FIELDS:
         raise PositionError(
-            f"invalid FIBS board {quoted(text)}: it must have {_FIELDS} fields, not {len(words) - 1}"
+            f"invalid FIBS board {quoted(text)}: it must have {_FIELDS} fields, not {len(fields) - 1}"
         )
     first = 1 + _NAMES
-    numbers = iter([_number(word, index, text) for index, word in enumerate(words[first:], first)])
-    values: list[Any] = words[1:first]
-    for field in fields(FibsBoard)[_NAMES:]:
-        width = _WIDTHS.get(field.name)
-        values.append(next(numbers) if width is None else tuple(islice(numbers, width)))
+    numbers = iter([_number(field, index, text) for index, field in enumerate(fields[first:], first)])
+
+    def following(count: int) -> tuple[int, ...]:
+        return tuple(islice(numbers, count))
+
+    values: list[Any] = [*fields[1:first], *following(3), following(BOARD_SIZE), *following(1)]
+    values += [following(2), following(2), FibsCube(*following(4)), FibsView(*following(4))]
+    values += [FibsCounts(*following(6)), *following(2)]
     try:
         return FibsBoard(*values)
     except PositionError as error:
         raise PositionError(f"invalid FIBS board {quoted(text)}: {str(error).partition(': ')[2]}") from None
 
 
-def _number(word: str, index: int, text: str) -> int:
-    number = whole_number(word)
+def _number(field: str, index: int, text: str) -> int:
+    number = whole_number(field)
     if number is None:
         raise PositionError(
-            f"invalid FIBS board {quoted(text)}: field {index} must be a number, not {quoted(word)}"
+            f"invalid FIBS board {quoted(text)}: field {index} must be a number, not {quoted(field)}"
         )
     return number
 
@@ -235,21 +256,22 @@ def _faults(board: FibsBoard) -> list[str]:
     for dice in (board.your_dice, board.opponent_dice):
         if dice != _NO_DICE and not (1 <= dice[0] <= 6 and 1 <= dice[1] <= 6):
             found.append(f"the dice must be both 1 to 6 or both 0, not {dice[0]} and {dice[1]}")
-    if board.cube < 1 or board.cube & (board.cube - 1):
-        found.append(f"the cube must be a power of two, not {board.cube}")
+    cube, view, counts = board.cube, board.view, board.counts
+    if cube.value < 1 or cube.value & (cube.value - 1):
+        found.append(f"the cube must be a power of two, not {cube.value}")
     for what, value, allowed in (
         ("turn", board.turn, _WHOSE_TURN),
-        ("colour", board.colour, _EITHER_WAY),
-        ("direction", board.direction, _EITHER_WAY),
-        ("home and bar", (board.home, board.bar), _HOME_AND_BAR),
-        ("may-double", board.you_may_double, _NO_OR_YES),
-        ("opponent-may-double", board.opponent_may_double, _NO_OR_YES),
-        ("was-doubled", board.was_doubled, _NO_OR_YES),
+        ("colour", view.colour, _EITHER_WAY),
+        ("direction", view.direction, _EITHER_WAY),
+        ("home and bar", (view.home, view.bar), _HOME_AND_BAR),
+        ("may-double", cube.you_may_double, _NO_OR_YES),
+        ("opponent-may-double", cube.opponent_may_double, _NO_OR_YES),
+        ("was-doubled", cube.was_doubled, _NO_OR_YES),
         ("the match length", board.length, _LENGTHS),
-        ("your checkers off", board.your_off, _COUNTS),
-        ("the opponent's checkers off", board.opponent_off, _COUNTS),
-        ("your checkers on the bar", board.your_bar, _COUNTS),
-        ("the opponent's checkers on the bar", board.opponent_bar, _COUNTS),
+        ("your checkers off", counts.your_off, _COUNTS),
+        ("the opponent's checkers off", counts.opponent_off, _COUNTS),
+        ("your checkers on the bar", counts.your_bar, _COUNTS),
+        ("the opponent's checkers on the bar", counts.opponent_bar, _COUNTS),
     ):
         if value not in allowed:
             choice = (

@@ -168,7 +168,7 @@ def parse_roll(first: str | int, second: str | int | None = None) -> tuple[int, 
     """Return `as_roll` of two dice, or of both in one text or number."""
     if second is None:
         return as_roll(first)
-    if _ROLL.fullmatch(str(first).strip()):
+    if _ROLL.fullmatch(first.strip() if isinstance(first, str) else shown(first)):
         raise PlayError(f"invalid roll: {shown(first)} has both dice, so {shown(second)} is too much")
     return checked_roll(first, second)
 

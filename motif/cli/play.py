@@ -29,6 +29,7 @@ from motif.runtime.frames import Row
 from motif.runtime.parallel import handled
 
 if TYPE_CHECKING:
+    from motif.session.prompter import Screen
     from motif.session.session import GameSession, Seat, SessionRules
     from motif.session.table import Table, TableOptions
     from motif.session.tutor import Tutor
@@ -148,7 +149,6 @@ def play(
     from motif.rollouts.games import SeededDice
     from motif.session.advisor import Advisor
     from motif.session.event_game import EventGame
-    from motif.session.prompter import Screen
     from motif.session.session import GameSession, record_tags
     from motif.session.table import Table
 
@@ -156,8 +156,7 @@ def play(
     seats, advisor = _seats(*_sides(first, second), names), Advisor(evaluator_of(helpers.hint_player))
     seeded = SeededDice(seed)
     session = GameSession(seats, record_tags(rules.session_rules, date.today()), rules.session_rules)
-    accept_any_text(sys.stdin, sys.stderr)
-    screen = Screen(sys.stdin, sys.stderr if json else sys.stdout)
+    screen = _screen(json)
     game = EventGame(session, seeded, lambda: advisor, typed_dice=dice is _Dice.MANUAL)
     table = Table(game, screen, helpers.table_options(auto_roll, save))
     table.prompter.write_kept()  # A name or folder that does not fit should fail before the game.
@@ -191,6 +190,13 @@ def _run(table: "Table", games: int | None, save: Path | None) -> None:
         table.tutor.sum_up()
     if save is not None:
         table.prompter.say(f"Saved to {save}")
+
+
+def _screen(json: bool) -> "Screen":
+    from motif.session.prompter import Screen
+
+    accept_any_text(sys.stdin, sys.stderr)
+    return Screen(sys.stdin, sys.stderr if json else sys.stdout)
 
 
 def _sides(first: str | None, second: str | None) -> tuple[str, str]:

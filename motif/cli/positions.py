@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from motif.analysis.explain import Explanation
     from motif.board.match_state import MatchState
     from motif.board.position import Position
+    from motif.evaluators import Evaluator
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
     from motif.evaluators.cube_model import CubeModel
     from motif.players.ranking import RankedPlay, Ranking
@@ -201,11 +202,7 @@ def hint(
     if roll is None:
         if rolling.rollout:
             raise SettingError("--rollout requires dice; for cube decisions see `motif rollout --cubeful`")
-        from motif.analysis.cube_records import cube_answers
-        from motif.cli.cube import print_answer
-
-        answers = cube_answers([(position, options.state_of(match))], evaluator, player, jobs=jobs)
-        print_answer(next(answers), player, json)
+        _print_cube(position, options.state_of(match), evaluator, player, json, jobs)
         return
     ranking, record = hint_record(position, roll, match, evaluator, player, options)
     comparison, by_whom = None, ""
@@ -266,6 +263,20 @@ def _roll_out(
     )
     rolled = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
     return comparison, f"{evaluator.name}, {settings.cut} plies each", comparison.to_dict() | rolled
+
+
+def _print_cube(
+    position: "Position",
+    state: "MatchState",
+    evaluator: "Evaluator",
+    player: str,
+    json: bool,
+    jobs: int | None,
+) -> None:
+    from motif.analysis.cube_records import cube_answers
+    from motif.cli.cube import print_answer
+
+    print_answer(next(cube_answers([(position, state)], evaluator, player, jobs=jobs)), player, json)
 
 
 def read_decision(

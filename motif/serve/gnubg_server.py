@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 from motif.board.fibs_board import PREFIX, FibsBoard, parse_fibs_board
 from motif.board.identifiers import quoted
@@ -44,8 +44,6 @@ _ERROR = "Error: "
 _Request = socket.socket | tuple[bytes, socket.socket]
 """A connection in socketserver."""
 _SWITCHES = {**dict.fromkeys(("yes", "on", "true"), True), **dict.fromkeys(("no", "off", "false"), False)}
-_SWITCHED = {"jacobyrule": "jacoby", "crawfordrule": "crawford", "beavers": "beavers", "cube": "cubeful"}
-"""Options that are on or off, by gnubg's words."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +70,23 @@ class ConnectionLimits:
     """The same for a connection that has sent a line."""
 
 
-@dataclass(frozen=True)
-class Options(Rules):
+class Options(NamedTuple):
     """Options after the board line of a client of gnubg's server."""
 
+    rules: Rules
     resignation: int = 0
     """Points, in cubes, of a resignation by the player on turn; 0 for none."""
     plies: int | None = None
     """None for the player's own lookahead."""
     cubeful: bool = False
+
+
+class BoardQuestion(NamedTuple):
+    """A board line for `Opponent`."""
+
+    board: FibsBoard
+    position: Position
+    state: MatchState
 
 
 class Conversation:
@@ -127,7 +133,7 @@ class Conversation:
     def _decide(self, text: str) -> str:
         line, words = _line_and_words(text)
         options = _options(words, self._rules)
-        board, position, state = self._question(line, options, request=not words)
+        board, position, state = self._question(line, options.rules, request=not words)
         opponent = self._opponent
         if options.resignation:
             return "accept" if opponent.agrees(position, state, options.resignation) else "reject"
@@ -147,10 +153,10 @@ class Conversation:
             return _in_numbers(opponent.play(position, board.roll, state))
         return "double" if opponent.cube(position, state).should_double else "roll"
 
-    def _question(self, line: str, rules: Rules, *, request: bool) -> tuple[FibsBoard, Position, MatchState]:
+    def _question(self, line: str, rules: Rules, *, request: bool) -> BoardQuestion:
         board = parse_fibs_board(line)
         # gnubg writes the roll to both players' dice, and knows one colour and one direction.
-        as_gnubg = board.your_dice == board.opponent_dice and (board.colour, board.direction) == (1, -1)
+        as_gnubg = board.your_dice == board.opponent_dice and board.view[:2] == (1, -1)
         self._is_gnubg = self._is_gnubg and request and as_gnubg
         position = board.position
         if not board.turn or outcome(position):
@@ -164,7 +170,7 @@ class Conversation:
             jacoby=rules.jacoby,
             beavers=rules.beavers,
         )
-        return board, position, state
+        return BoardQuestion(board, position, state)
 
     def _evaluate(self, text: str) -> str:
         words = text.split(None, 2)
@@ -172,7 +178,7 @@ class Conversation:
             raise SettingError("syntax error: expected evaluation fibsboard BOARD")
         line, more = _line_and_words(words[2])
         options = _options(more, self._rules)
-        _, position, state = self._question(line, options, request=False)
+        _, position, state = self._question(line, options.rules, request=False)
         opponent = self._opponent if options.plies is None else self._opponent.at_plies(options.plies)
         numbers = opponent.evaluation(position, state, cubeful=options.cubeful)
         return " ".join(f"{number:f}" for number in numbers)
@@ -187,16 +193,21 @@ def _line_and_words(text: str) -> tuple[str, list[str]]:
 
 def _options(words: list[str], rules: Rules) -> Options:
     """Parse the `words` after a board line by gnubg's grammar; raises `SettingError`."""
-    given: dict[str, Any] = {}
+    options = Options(rules)
     waiting = [word.lower() for word in reversed(words)]
     while waiting:
         name = waiting.pop()
-        if name in _SWITCHED:
-            given[_SWITCHED[name]] = _switch(name, waiting)
+        if name in ("jacobyrule", "crawfordrule", "beavers"):
+            rule = {name.removesuffix("rule"): _switch(name, waiting)}
+            options = options._replace(rules=replace(options.rules, **rule))
+        elif name == "cube":
+            options = options._replace(cubeful=_switch(name, waiting))
         elif name in ("cubeful", "cubeless"):
-            given["cubeful"] = name == "cubeful"
-        elif name in ("resignation", "plies"):
-            given[name] = _digit(name, waiting)
+            options = options._replace(cubeful=name == "cubeful")
+        elif name == "resignation":
+            options = options._replace(resignation=_digit(name, waiting))
+        elif name == "plies":
+            options = options._replace(plies=_digit(name, waiting))
         elif name in ("prune", "deterministic"):
             # motif has no nets to prune with, and is deterministic anyway.
             if waiting and waiting[-1] in _SWITCHES:
@@ -206,7 +217,7 @@ def _options(words: list[str], rules: Rules) -> Options:
                 raise SettingError("noise must be 0")
         else:
             raise SettingError(f"syntax error, unexpected {quoted(name)} behind the board")
-    return Options(**{**vars(rules), **given})
+    return options
 
 
 def _switch(name: str, waiting: list[str]) -> bool:
@@ -276,6 +287,7 @@ class _Visit:
         self.is_idle = True
 
     def rest(self) -> None:
+        """Be idle after a line."""
         self._since, self.has_spoken, self.is_idle = time.monotonic(), True, True
 
     @property

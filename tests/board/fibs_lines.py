@@ -1,6 +1,6 @@
 """Board lines of FIBS for tests."""
 
-from motif.board.fibs_board import FibsBoard
+from motif.board.fibs_board import FibsBoard, FibsCounts
 from motif.board.position import Position
 
 
@@ -15,6 +15,5 @@ def fibs_board(position: Position, roll: tuple[int, int] | None = None) -> FibsB
         points=tuple(position.board.tolist()),
         turn=1,
         your_dice=roll or (0, 0),
-        your_off=position.own_off,
-        opponent_off=position.opponent_off,
+        counts=FibsCounts(position.own_off, position.opponent_off),
     )

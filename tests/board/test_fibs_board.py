@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motif.board.fibs_board import UNLIMITED, fibs_lines, parse_fibs_board
+from motif.board.fibs_board import UNLIMITED, FibsView, fibs_lines, parse_fibs_board
 from motif.board.position import Position
 from motif.runtime.errors import PositionError
 from tests.board.fibs_lines import fibs_board
@@ -35,7 +35,7 @@ def test_gnubgs_request_for_a_play():
     board = parse_fibs_board(PLAY_52 + "\n\0")
     assert str(board) == PLAY_52
     assert (board.you, board.opponent, board.length) == ("gnubg", "root", 3)
-    assert (board.turn, board.roll, board.cube, board.redoubles) == (-1, (5, 2), 1, 1)
+    assert (board.turn, board.roll, board.cube.value, board.redoubles) == (-1, (5, 2), 1, 1)
     # Player 0, on roll, has not played yet; the other player has split and brought a checker down.
     assert board.position == Position.from_points(
         {6: 5, 8: 3, 13: 5, 24: 2}, {24: 1, 23: 1, 13: 4, 11: 1, 8: 3, 6: 5}
@@ -46,7 +46,7 @@ def test_a_line_of_the_protocol():
     board = parse_fibs_board(FROM_FIBS)
     assert str(board) == FROM_FIBS
     assert board.position == Position.start()
-    assert (board.roll, board.can_move, board.forced) == ((6, 2), 2, 0)
+    assert (board.roll, board.counts.can_move, board.counts.forced) == ((6, 2), 2, 0)
 
 
 def test_a_line_for_the_other_colour():
@@ -54,7 +54,7 @@ def test_a_line_for_the_other_colour():
     assert str(board) == OTHER_COLOUR
     own, opponent = {5: 2, 4: 2, 3: 1, 2: 4, 1: 4}, {3: 2, 4: 1, 5: 4, 6: 3, 8: 1, 10: 1, 13: 2, 19: 1}
     assert board.position == Position.from_points(own, opponent)
-    assert (board.position.own_off, board.position.opponent_off) == (board.your_off, board.opponent_off)
+    assert (board.position.own_off, board.position.opponent_off) == board.counts[:2]
     assert board.roll == (6, 3)
 
 
@@ -72,7 +72,7 @@ def test_a_position_comes_back(position, roll):
     again = parse_fibs_board(str(board))
     assert again == board
     assert (again.position, again.roll) == (position, roll)
-    assert (again.your_off, again.opponent_off) == (position.own_off, position.opponent_off)
+    assert again.counts[:2] == (position.own_off, position.opponent_off)
 
 
 @given(positions())
@@ -81,12 +81,13 @@ def test_every_view_of_a_position_is_the_same_position(position):
     other_end = seen[::-1]
     negative = [-count for count in seen]
     home_at_25 = {"direction": 1, "home": 25, "bar": 0}
+    negative_colour = FibsView(colour=-1)
     mine = fibs_board(position)
     views = [
         mine,
-        replace(mine, points=tuple(other_end), **home_at_25),
-        replace(mine, points=tuple(negative), colour=-1, turn=-1),
-        replace(mine, points=tuple(negative[::-1]), colour=-1, turn=-1, **home_at_25),
+        replace(mine, points=tuple(other_end), view=FibsView(**home_at_25)),
+        replace(mine, points=tuple(negative), view=negative_colour, turn=-1),
+        replace(mine, points=tuple(negative[::-1]), view=negative_colour._replace(**home_at_25), turn=-1),
     ]
     assert {view.position for view in views} == {position}
     opponents = replace(mine, turn=-1)

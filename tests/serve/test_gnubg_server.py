@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.fibs_board import fibs_lines, parse_fibs_board
+from motif.board.fibs_board import FibsCube, fibs_lines, parse_fibs_board
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.cli.main import main
@@ -54,7 +54,8 @@ def talk(latest) -> Conversation:
 def request(position: Position, roll=(0, 0), **changes) -> str:
     """The line with which gnubg asks its external player 1, on roll in `position`."""
     plain = replace(fibs_board(position), your_dice=roll, opponent_dice=roll, redoubles=1)
-    return str(replace(plain, **changes))
+    cube = {name: changes.pop(name) for name in FibsCube._fields if name in changes}
+    return str(replace(plain, cube=FibsCube(**cube), **changes))
 
 
 def test_every_recorded_request_gets_a_legal_answer(talk):
@@ -63,7 +64,7 @@ def test_every_recorded_request_gets_a_legal_answer(talk):
         if board.doubled:
             assert answer in ("take", "drop", "beaver", "accept")
         elif answer.startswith("resign"):
-            assert board.opponent_off + board.your_off >= 13
+            assert board.counts.opponent_off + board.counts.your_off >= 13
         elif board.roll is None:
             assert answer in ("roll", "double")
         else:
@@ -150,7 +151,7 @@ def test_a_player_who_was_redoubled_takes_or_drops(talk):
     for first, answers in ((START, ["accept", "drop"]), (START.switch_sides(), ["drop", "accept"])):
         side = 1 if first is START else -1
         assert talk.answer(request(START, (3, 1), turn=side)) == "8/5 6/5"
-        offered = [request(position, cube=4, **offer) for position in (won, lost)]
+        offered = [request(position, value=4, **offer) for position in (won, lost)]
         assert [talk.answer(line) for line in offered] == answers
     assert parse_fibs_board(offered[0]).match_state(request=True, raises=2) == MatchState()
 
@@ -162,8 +163,8 @@ def test_a_lost_game_is_resigned_once(talk):
     assert talk.answer(request(lost, (2, 1))) == "1/0 1/0"
     assert talk.answer(request(START)) == "roll"
     gammon = Position.from_points({7: 15}, {1: 2})
-    assert talk.answer(request(gammon, cube=2, you_may_double=0)) == "resign gammon"
-    assert talk.answer(request(gammon, (6, 6), cube=2, you_may_double=0)) == "7/1 7/1 7/1 7/1"
+    assert talk.answer(request(gammon, value=2, you_may_double=0)) == "resign gammon"
+    assert talk.answer(request(gammon, (6, 6), value=2, you_may_double=0)) == "7/1 7/1 7/1 7/1"
     # A client that asks as it would ask gnubg does not expect resignations.
     assert talk.answer(f"{request(lost)} beavers off") in ("roll", "double")
     talk = Conversation(talk._opponent)
@@ -227,7 +228,7 @@ def test_what_an_evaluation_is_worth(talk):
 
     plain = numbers("plies 0 cubeless")
     assert plain[5] == pytest.approx(Probabilities(*plain[:5]).equity, abs=1e-5)
-    cubeful = [numbers("plies 0 cube on jacobyrule off", cube=2, **rights)[5] for rights in (
+    cubeful = [numbers("plies 0 cube on jacobyrule off", value=2, **rights)[5] for rights in (
         {"opponent_may_double": 0}, {}, {"you_may_double": 0}
     )]  # fmt: skip
     assert cubeful[0] > cubeful[1] > cubeful[2]

@@ -377,8 +377,7 @@ def _decision(
         None if value is None else float(scale(state, table).equity(value)) for value in values
     )
     assert no_double is not None
-    counted = state.length or not state.jacoby or state.cube_owner != "centre"
-    gammons = not exact and bool(counted) and bool(ends[0, WIN_GAMMON] > 0)
+    gammons = not exact and bool(ends[0, WIN_GAMMON] > 0)
     action, doubles, takes, beavers = best_action(state, no_double, double_take, double_pass, gammons)
     return CubeDecision(
         action=action,

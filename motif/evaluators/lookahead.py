@@ -39,6 +39,8 @@ from motif.evaluators.evaluator import (
     ROLLOUT_SOURCE,
     BestPlays,
     Evaluator,
+    Floats,
+    Ints,
     PlayEstimates,
     best_few,
     first_best,
@@ -63,8 +65,6 @@ from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.progress import checkpoint
 
 Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 _POSITIONS_AT_ONCE = 512
 _BETWEEN_CHECKPOINTS = 16

@@ -38,6 +38,7 @@ from motif.library_options import MatchKeywords, lists_fields
 from motif.players.player import PlayerLike, evaluator_of
 from motif.players.ranking import ALL_PLAYS, Ranking, rank_plays
 from motif.rollouts import RolloutSettings
+from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, shown
 from motif.runtime.frames import frame
 from motif.runtime.settings import changed
@@ -196,14 +197,14 @@ def evaluate(position: object, player: PlayerLike = LATEST) -> Probabilities | l
 @overload
 def evaluate_many(
     positions: Positions, player: PlayerLike = LATEST, *, as_frame: Literal[False] = False
-) -> npt.NDArray[np.float32]: ...
+) -> Float32Array: ...
 @overload
 def evaluate_many(
     positions: Positions, player: PlayerLike = LATEST, *, as_frame: Literal[True]
 ) -> "DataFrame": ...
 def evaluate_many(
     positions: Positions, player: PlayerLike = LATEST, *, as_frame: bool = False
-) -> "npt.NDArray[np.float32] | DataFrame":
+) -> "Float32Array | DataFrame":
     """Return the probabilities of the player on roll for many positions.
 
     Parameters

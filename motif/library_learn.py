@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.term_report import with_words
@@ -23,6 +22,7 @@ from motif.learning.recalibration import calibrate as calibration_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, as_player, evaluator_of
+from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import DatasetError, MotifError, SettingError, shown
 from motif.runtime.files import check_target
 from motif.runtime.frames import Row
@@ -128,7 +128,7 @@ class Fit(FittedWeights):
         """The evaluator with these weights."""
         return from_weights(self.weights)
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """Return the probabilities (n, 5) of positions (n, 26) by these weights."""
         return self.evaluator.evaluate_many(positions)
 

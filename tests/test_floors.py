@@ -203,39 +203,27 @@ NAMED_BY_USERS = re.compile(r"motif/(?:library\w*|parameters/\w+_set)\.py")
 """Files of functions that users import, which call another of that name, and of a set's own parameters."""
 
 
-def public_names(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the public names that a module defines, and the type for which a name of a type stands.
-
-    Commands and routes are left out: they have the names that users type.
-    """
+def public_names(tree: ast.Module) -> Iterator[str]:
+    """Yield the public names that a module defines, without commands and routes, whose names users type."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             decorators = {ast.unparse(one).partition("(")[0] for one in node.decorator_list}
             if not any(one == "command" or one.startswith("router.") for one in decorators):
-                yield node.name, ""
+                yield node.name
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            value = "" if node.value is None else ast.unparse(node.value)
-            for name in (
-                one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)
-            ):
-                yield name, value if value.startswith("npt.NDArray[") else ""
+            names = (one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
+            yield from (one.id for one in names)
 
 
 def test_public_names_are_unique():
-    """A name of an array type may be repeated, but stands for the same type everywhere."""
-    places: dict[str, dict[str, str]] = defaultdict(dict)
+    places: dict[str, set[str]] = defaultdict(set)
     for path, text in SOURCES.items():
         if not NAMED_BY_USERS.fullmatch(path.as_posix()):
-            for name, kind in public_names(ast.parse(text)):
-                places[name][str(path)] = kind
-    same = {
-        name: list(files)
-        for name, files in places.items()
-        if len(files) > 1
-        and not name.startswith("_")
-        and (len(set(files.values())) > 1 or "" in files.values())
-    }
+            for name in public_names(ast.parse(text)):
+                if not name.startswith("_"):
+                    places[name].add(str(path))
+    same = {name: sorted(files) for name, files in places.items() if len(files) > 1}
     assert same.keys() == SAME_NAME.keys(), same
 
 

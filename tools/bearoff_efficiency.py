@@ -11,7 +11,6 @@ from the one-sided tables, as in play.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.match_state import MatchState
 from motif.board.packed import HOME
@@ -28,8 +27,8 @@ from motif.evaluators.bearoff.two_sided_cubes import (
     money_rules,
     pair_values,
 )
+from motif.runtime.arrays import FloatArray
 
-Floats = npt.NDArray[np.float64]
 _STATES = MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(cube=2, cube_owner="opponent")
 _OPEN = 0.05
 DOUBLED = 2
@@ -40,9 +39,9 @@ _GRID = np.arange(0.4, 0.7001, 0.01)
 class Pairs(NamedTuple):
     """Pairs of home positions."""
 
-    wins: Floats
+    wins: FloatArray
     """(n,): win probability of the player on roll."""
-    exact: Floats
+    exact: FloatArray
     """(n, 3): exact money equities without a double, by the position of the cube."""
 
     def open(self) -> "Pairs":

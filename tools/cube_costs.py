@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
@@ -29,12 +28,11 @@ from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, tally_trials
+from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.parallel import one_thread
 from tools.marked_page import write_region
 from tools.text_gnubg import TextGnubg, gnubg_path
 
-Values = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 REGION = "cube costs"
 KINDS = "wrong doubles", "missed doubles", "wrong takes", "wrong passes"
 FITTED = {"contact": 0.734, "race": 0.742}
@@ -52,18 +50,18 @@ _USUAL = "308", "432"
 class Decisions(NamedTuple):
     """Decisions of a player in n positions."""
 
-    doubles: Flags
-    takes: Flags
+    doubles: BoolArray
+    takes: BoolArray
     """Answers of the opponent to a double."""
-    values: Values
+    values: FloatArray
     """(n, 2): equities without a double and after a take."""
 
 
 class Rolled(NamedTuple):
     """Rollout equities (halves, n, 2) without a double and after a take, and their standard errors."""
 
-    values: Values
-    errors: Values
+    values: FloatArray
+    errors: FloatArray
 
 
 def near_doubles(evaluator: Evaluator, count: int, kind: str) -> Board:
@@ -111,13 +109,13 @@ def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
     return Rolled(np.array(means), np.array(errors))
 
 
-def by_chances(chances: Values, boards: Board, x: float | None = None) -> Decisions:
+def by_chances(chances: FloatArray, boards: Board, x: float | None = None) -> Decisions:
     """Return the model's decisions for `chances` (n, 5), with efficiency `x` or gnubg's."""
     share = DEFAULT_EFFICIENCY.of_boards(boards) if x is None else x
     return _decisions(*cube_equities(chances, _STATE, share))
 
 
-def _decisions(no_double: Values, taken: Values, passed: Values | float) -> Decisions:
+def _decisions(no_double: FloatArray, taken: FloatArray, passed: FloatArray | float) -> Decisions:
     doubles = np.minimum(taken, passed) >= no_double
     return Decisions(doubles, taken < passed, np.stack([no_double, taken], 1))
 
@@ -140,7 +138,7 @@ def by_gnubg(boards: Board) -> Decisions:
     return _decisions(*columns)
 
 
-def costs(decisions: Decisions, rolled: Values) -> Values:
+def costs(decisions: Decisions, rolled: FloatArray) -> FloatArray:
     """Return the cost of each decision (n, `KINDS`) by the rollouts `rolled` (halves, n, 2)."""
     total = np.zeros((len(decisions.doubles), len(KINDS)))
     for judge, measure in ((0, 1), (1, 0)):
@@ -196,7 +194,7 @@ def table(kind: str, count: int, trials: int) -> Iterator[str]:
         yield f"| {row} | {' | '.join(cells)} | {rms_error(decisions, rolled):.3f} |"
 
 
-def _amount(lost: Values) -> str:
+def _amount(lost: FloatArray) -> str:
     return f"{1000 * lost.mean():.1f} ± {1000 * lost.std(ddof=1) / np.sqrt(len(lost)):.1f}"
 
 

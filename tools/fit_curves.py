@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
@@ -34,6 +33,7 @@ from motif.fitting.terms import Terms
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.reports.style import BLUE, FAINT, GREEN, INK, SMALL, VERMILION, picture, sample_line
+from motif.runtime.arrays import Float32Array, FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import one_thread
 from tools.fit_speed import made_samples
@@ -74,7 +74,7 @@ class Curve:
         return next((k for k, value in enumerate(self.errors) if value <= error), None)
 
 
-def fitted_curve(method: str, values: npt.NDArray[np.float32], labels: npt.NDArray[np.float64]) -> Curve:
+def fitted_curve(method: str, values: Float32Array, labels: FloatArray) -> Curve:
     """Fit with one of `METHODS` until it stops."""
     terms, ridge = Terms.all_pairs(values.shape[1]), _RIDGE / len(labels)
     few = Problem(values[:3000], labels[:3000], terms, ridge=ridge)

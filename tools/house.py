@@ -35,8 +35,8 @@ TOP = ""
 CORE = {"board", "parameters", "evaluators", "rollouts", "players", "sampling"}
 """Folders of the compiled core."""
 _JIT = "motif.compiler.jit"
-_JIT_FILES = {Path("motif/compiler/jit.py"), Path("motif/compiler/simd.py")}
-"""The files that define the kernel decorators."""
+_WITHIN = {Path("motif/compiler/jit.py"), Path("motif/compiler/simd.py"), Path("motif/runtime/arrays.py")}
+"""The files that define the kernel decorators and the types of arrays."""
 _IMPORTERS = {"__import__", "import_module"}
 _POSITION = Path("motif/board/position.py")
 
@@ -206,7 +206,7 @@ class CompiledCore:
 
     def _files_within(self) -> set[Path]:
         """Return the files that contain only kernels and constants, as far as motif is concerned."""
-        firm = {*self.references, *_JIT_FILES}
+        firm = {*self.references, *_WITHIN}
         within = firm | {path for path in self._graph if path.parts[1] not in CELLARS}
         while True:
             leaks = {path for path in within - firm if not self._graph[path] <= within}

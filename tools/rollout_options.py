@@ -20,7 +20,8 @@ from motif.evaluators import StaticEvaluator, load_static
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import static_player
 from motif.rollouts import RolloutResult, RolloutSettings, rollout
-from motif.rollouts.games import Games, Rolls, States, lockstep, starts
+from motif.rollouts.games import Games, States, lockstep, starts
+from motif.runtime.arrays import IntArray
 from motif.runtime.errors import SettingError
 from motif.runtime.streams import THROWS, derive_states
 from tools.marked_page import write_region
@@ -119,7 +120,7 @@ def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
     return np.array(taken)
 
 
-def _thrown(seed: int, games: Games, ply: int) -> tuple[Rolls, States]:
+def _thrown(seed: int, games: Games, ply: int) -> tuple[IntArray, States]:
     """Return the dice of the self-play games, fixed so that the table keeps its positions."""
     states = derive_states(seed, 0, _GAMES, ply)[games]
     throws = (states % np.uint64(THROWS)).astype(np.int64)

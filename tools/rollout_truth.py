@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.benchmarks.benchmark_files import RolledDecision, shipped_lines, write_benchmark
 from motif.board.identifiers import boards_from_keys, position_key
@@ -28,6 +27,7 @@ from motif.evaluators.named import default_player
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
+from motif.runtime.arrays import IntArray
 from motif.runtime.documents import Entry
 from motif.runtime.errors import FileError
 from motif.runtime.files import json_of, make_folder, whole_lines, working_in, write_text
@@ -76,9 +76,7 @@ def collected(own: str, games: int, rounds: int, seed: int) -> list[dict[str, An
     ]
 
 
-def _met(
-    own: str, games: int, seed: int
-) -> Iterator[tuple[Board, npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+def _met(own: str, games: int, seed: int) -> Iterator[tuple[Board, IntArray, IntArray]]:
     """Return boards, rolls, and (pairing, game, ply) of all games; each player begins half of them."""
     names = (own, "gnubg", "pubeval")
     players = [load(name) for name in names]

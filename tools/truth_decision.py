@@ -22,6 +22,7 @@ from motif.board.position import Position
 from motif.evaluators.probabilities import equities, turned
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import Player, load
+from motif.runtime.arrays import IntArray
 from motif.runtime.errors import PlayerError
 
 SAGE = "bgsage"
@@ -54,9 +55,7 @@ class SagePlayer(Player):
         # bgsage counts the static evaluation as the first ply.
         self._analyzer = create_analyzer(f"{plies + 1}ply", cubeful=False, parallel_threads=1)
 
-    def choose_many(
-        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
-    ) -> Board:
+    def choose_many(self, boards: Board, rolls: IntArray, states: npt.NDArray[np.uint64]) -> Board:
         """See `Player.choose_many`."""
         return np.array([self._after(*both) for both in zip(boards.tolist(), rolls.tolist(), strict=True)])
 

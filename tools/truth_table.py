@@ -11,16 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.benchmarks.benchmark_files import read_benchmark
 from motif.benchmarks.losses import mean_in_millipoints
 from motif.board.identifiers import position_key
 from motif.board.position import Position
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError
 
 REGION = "rollout truth"
-Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -29,14 +28,14 @@ class Truth:
 
     name: str
     players: tuple[str, ...]
-    losses: Values
+    losses: FloatArray
     """(players, n): losses against the best play, in points."""
-    by_roller: Values
+    by_roller: FloatArray
     """(rollers, players, n): the same by the trials of each roller alone."""
-    crossed: Values
+    crossed: FloatArray
     """(players, n): loss by one roller's trials against the other's best play; mean of both ways."""
     rollers: tuple[str, ...]
-    trials: npt.NDArray[np.int64]
+    trials: IntArray
     """(rollers,): trials of all plays together."""
     rolled: int
     """Decisions that were rolled out; in the others all players agree."""
@@ -147,7 +146,7 @@ def pairs(players: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _differences(truths: Sequence[Truth]) -> Iterator[str]:
-    columns: list[tuple[str, Truth, Callable[[Truth], Values]]] = [
+    columns: list[tuple[str, Truth, Callable[[Truth], FloatArray]]] = [
         (one.name, one, lambda truth: truth.losses) for one in truths
     ]
     first = truths[0]
@@ -167,7 +166,7 @@ def _differences(truths: Sequence[Truth]) -> Iterator[str]:
         yield _row(f"`{one}` minus `{other}`", cells)
 
 
-def _figure(losses: Values, sign: str = "") -> str:
+def _figure(losses: FloatArray, sign: str = "") -> str:
     mean, error = mean_in_millipoints(losses)
     return f"{mean:{sign}.2f} ± {error:.2f}"
 

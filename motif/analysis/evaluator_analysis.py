@@ -32,6 +32,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player
 from motif.rollouts.games import SeededDice, lockstep, starts
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
 from motif.runtime.files import csv_text
 from motif.runtime.package import VERSION
@@ -52,7 +53,6 @@ _QUANTILES = (5, 25, 50, 75, 95)
 _PERCENT = 100
 _FEW_UNITS = 10
 
-Floats = npt.NDArray[np.float64]
 
 _SINGULAR = 1e-10
 """Share of the variance below which a combination of features is rounding error."""
@@ -69,7 +69,7 @@ _GAMES_A_POSITION = 10
 """Maximum number of games played for each position wanted."""
 
 
-def interactions(weights: HeadWeights) -> Floats:
+def interactions(weights: HeadWeights) -> FloatArray:
     """Return the symmetric matrix G (p, p) of a head; zeros for a linear one."""
     size = len(weights.linear)
     matrix = np.zeros((size, size))
@@ -80,22 +80,22 @@ def interactions(weights: HeadWeights) -> Floats:
     return matrix
 
 
-def slopes(features: Floats, linear: Floats, matrix: Floats) -> Floats:
+def slopes(features: FloatArray, linear: FloatArray, matrix: FloatArray) -> FloatArray:
     """Return the derivative of x with respect to each feature at each position: (n, p)."""
     return np.asarray(linear + features @ matrix)
 
 
-def contributions(features: Floats, linear: Floats, matrix: Floats) -> Floats:
+def contributions(features: FloatArray, linear: FloatArray, matrix: FloatArray) -> FloatArray:
     """Return each feature's contribution to x (n, p), including half of each pair; rows sum to x - bias."""
     return np.asarray(features * (linear + features @ matrix / 2))
 
 
-def varying(features: Floats) -> npt.NDArray[np.bool_]:
+def varying(features: FloatArray) -> BoolArray:
     """Return whether each feature (p,) has more than one value."""
     return np.asarray(np.ptp(features, axis=0) > 0)
 
 
-def correlations(features: Floats) -> Floats:
+def correlations(features: FloatArray) -> FloatArray:
     """Return Pearson's correlations (p, p); NaN for a constant feature."""
     free = varying(features)
     matrix = np.full((len(free), len(free)), np.nan)
@@ -105,7 +105,7 @@ def correlations(features: Floats) -> Floats:
     return matrix
 
 
-def variance_inflation(matrix: Floats) -> Floats:
+def variance_inflation(matrix: FloatArray) -> FloatArray:
     """Return the variance inflation factors (p,) of features with the given `correlations`.
 
     A feature's factor is 1 / (1 - R^2) of its regression on all others, the diagonal of the inverse
@@ -127,9 +127,9 @@ def variance_inflation(matrix: Floats) -> Floats:
 class Components:
     """Principal components of standardised features, largest first."""
 
-    shares: Floats
+    shares: FloatArray
     """(k,): explained share of the variance; adds up to 1."""
-    loadings: Floats
+    loadings: FloatArray
     """(k, p): correlation of each feature with each component; NaN for a constant feature."""
 
     def needed(self, share: float) -> int:
@@ -137,13 +137,13 @@ class Components:
         return int(np.searchsorted(np.cumsum(self.shares), share - 1e-12)) + 1
 
 
-def standardised(features: Floats) -> Floats:
+def standardised(features: FloatArray) -> FloatArray:
     """Return the features that vary, standardised to mean 0 and standard deviation 1: (n, p)."""
     columns = features[:, varying(features)]
     return np.asarray((columns - columns.mean(axis=0)) / columns.std(axis=0))
 
 
-def principal_components(features: Floats) -> Components:
+def principal_components(features: FloatArray) -> Components:
     """Return the principal components; at least one feature must vary."""
     from sklearn.decomposition import PCA
 
@@ -166,7 +166,7 @@ class Clusters:
     """The tree: four places (0, 1, ... along `order`) and four distances, 1 - |r|, for each joint."""
 
 
-def clusters(matrix: Floats) -> Clusters:
+def clusters(matrix: FloatArray) -> Clusters:
     """Cluster features with the given `correlations` by average linkage at the distance 1 - |r|."""
     from scipy.cluster.hierarchy import dendrogram, linkage
     from scipy.spatial.distance import squareform
@@ -221,11 +221,11 @@ class ValueScale:
         # Values range over 100 per cent or 6 points.
         return format(value, ".1f" if self.high - self.low > _FEW_UNITS else ".2f")
 
-    def values(self, raw: npt.ArrayLike) -> Floats:
+    def values(self, raw: npt.ArrayLike) -> FloatArray:
         """Return the value of each raw sum."""
         return np.asarray(self._link.inverse_link(np.asarray(raw) / self.raw_factor))
 
-    def steepness(self, raw: npt.ArrayLike) -> Floats:
+    def steepness(self, raw: npt.ArrayLike) -> FloatArray:
         """Return the derivative of the value with respect to the raw sum."""
         return np.asarray(self._link.slope(np.asarray(raw) / self.raw_factor) / self.raw_factor)
 
@@ -244,15 +244,15 @@ def scale_of(evaluator: StaticEvaluator, head: str) -> ValueScale:
 class Judgement:
     """Raw sums of one head on n positions with p features, in the scale's unit."""
 
-    features: Floats
+    features: FloatArray
     """(n, p), scaled."""
     classes: npt.NDArray[np.int8]
     """(n,): index into `CLASS_NAMES`."""
-    raw: Floats
+    raw: FloatArray
     """(n,): raw sums."""
-    slopes: Floats
+    slopes: FloatArray
     """(n, p): derivative of the raw sum with respect to each feature."""
-    contributions: Floats
+    contributions: FloatArray
     """(n, p): each feature's contribution to the raw sum."""
     second_degree: bool
     """Whether there are weights of pairs."""
@@ -264,7 +264,7 @@ class Judgement:
         """Number of positions by class, for the classes that occur."""
         return {name: len(rows) for name, rows in rows_of_classes(self.classes).items()}
 
-    def sensitivities(self, scale: ValueScale) -> Floats:
+    def sensitivities(self, scale: ValueScale) -> FloatArray:
         """Return the derivatives (n, p) of the value, in the unit of `scale`, by feature."""
         return np.asarray(self.slopes * scale.steepness(self.raw)[:, None])
 
@@ -273,21 +273,21 @@ class Judgement:
 class FeatureTable:
     """Statistics of each feature (p,); see the columns of features.csv in docs/how-to/analysis.md."""
 
-    weight: Floats
+    weight: FloatArray
     """Mean slope; without pairs, the weight itself."""
-    weight_sd: Floats
+    weight_sd: FloatArray
     """Standard deviation of the slope over positions."""
-    mean: Floats
-    std: Floats
-    importance: Floats
+    mean: FloatArray
+    std: FloatArray
+    importance: FloatArray
     """|weight| x std, in units of the raw sum."""
-    contribution_sd: Floats
+    contribution_sd: FloatArray
     """Standard deviation of the feature's contribution to the raw sum, including its share of pairs."""
-    sensitivity: Floats
+    sensitivity: FloatArray
     """Mean derivative of the value with respect to the feature."""
-    sensitivity_size: Floats
+    sensitivity_size: FloatArray
     """Mean absolute derivative."""
-    vif: Floats
+    vif: FloatArray
     """Variance inflation factor; infinite if others determine the feature, NaN if it is constant."""
 
 
@@ -306,16 +306,16 @@ class EvaluatorAnalysis:
     scale: ValueScale
     boards: Board
     judged: Judgement
-    values: Floats
+    values: FloatArray
     """(n,): values of the raw sums, in the scale's unit."""
     table: FeatureTable
-    correlation: Floats
+    correlation: FloatArray
     """(p, p); NaN for a constant feature."""
     clusters: Clusters
     components: Components
 
     @property
-    def by_importance(self) -> npt.NDArray[np.int64]:
+    def by_importance(self) -> IntArray:
         """Indices of the features, most important first."""
         return np.argsort(-self.table.importance, kind="stable")
 
@@ -412,7 +412,7 @@ def judgement(weights: WeightFile, head: str, boards: Board, factor: float = 1.0
     return Judgement(rows, classes, factor * raw, factor * slope, factor * parts, second_degree, hidden_units)
 
 
-def feature_table(judged: Judgement, sensitivity: Floats, vif: Floats) -> FeatureTable:
+def feature_table(judged: Judgement, sensitivity: FloatArray, vif: FloatArray) -> FeatureTable:
     """Return the statistics of each feature; `sensitivity` is (n, p)."""
     weight, std = judged.slopes.mean(axis=0), judged.features.std(axis=0)
     return FeatureTable(
@@ -483,7 +483,7 @@ def analysis_summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[
     }
 
 
-def spread(values: Floats) -> dict[str, float]:
+def spread(values: FloatArray) -> dict[str, float]:
     """Return the mean, standard deviation and quantiles."""
     quantiles = np.percentile(values, _QUANTILES)
     by_share = {f"p{share}": rounded(value) for share, value in zip(_QUANTILES, quantiles, strict=True)}
@@ -551,7 +551,7 @@ def dataset_positions(folder: Path, most: int, class_name: str | None) -> Board:
     return boards[spread_rows(len(boards), most)]
 
 
-def spread_rows(count: int, most: int) -> npt.NDArray[np.int64]:
+def spread_rows(count: int, most: int) -> IntArray:
     """Return at most `most` of `count` rows, evenly spread."""
     return np.linspace(0, count - 1, min(most, count)).astype(np.int64)
 

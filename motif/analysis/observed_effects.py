@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Floats, Judgement, judgement
+from motif.analysis.evaluator_analysis import EvaluatorAnalysis, Judgement, judgement
 from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import WeightFile
 from motif.evaluators.probabilities import bounds
 from motif.fitting.problem import Link
 from motif.parameters import ParameterSet
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.parallel import one_thread
 
 FRAMES = ("quarters", "both pip counts", "one pip count", "nothing")
@@ -93,20 +93,20 @@ class Observed:
     parameters: ParameterSet
     head: str
     boards: Board
-    features: Floats
+    features: FloatArray
     """(n, p), scaled."""
-    values: Floats
+    values: FloatArray
     """(n,), in the head's unit: points of equity, or a chance from 0 to 1."""
-    gradient: Floats
+    gradient: FloatArray
     """(p,): mean derivative of the value with respect to each feature."""
 
     @cached_property
-    def deviations(self) -> Floats:
+    def deviations(self) -> FloatArray:
         """Standard deviations of the features (p,)."""
         return np.asarray(self.features.std(axis=0))
 
     @cached_property
-    def pips(self) -> Floats:
+    def pips(self) -> FloatArray:
         """Pip counts of the player on roll (n,)."""
         return _pips(_own(self.boards))
 
@@ -116,7 +116,7 @@ class Observed:
         few, many = np.quantile(self.pips, [1 / 3, 2 / 3])
         return self._part(self.pips >= many), self._part(self.pips <= few)
 
-    def gain(self, column: Floats, beside: Sequence[Floats]) -> float:
+    def gain(self, column: FloatArray, beside: Sequence[FloatArray]) -> float:
         """Return the effect of a unit of `column` (n,) on the value, with the columns `beside` held constant.
 
         The frame is chosen for the columns `beside`.
@@ -137,7 +137,7 @@ class Observed:
             least = self.frame([self.features[:, twin]], side).number
         return self.frame([column], parameter.side, least)
 
-    def frame(self, columns: Sequence[Floats], side: str = "both", least: int = 0) -> Frame:
+    def frame(self, columns: Sequence[FloatArray], side: str = "both", least: int = 0) -> Frame:
         """Return the narrowest frame, from number `least` on, that determines none of the `columns`."""
         whole = [max(float(column.var()), _TINY) for column in columns]
         for number, names in list(enumerate(_held(side)))[least:]:
@@ -147,14 +147,14 @@ class Observed:
                 return frame
         raise AssertionError("the last frame holds nothing")
 
-    def _gain(self, column: Floats, beside: Sequence[Floats], frame: Frame) -> float:
+    def _gain(self, column: FloatArray, beside: Sequence[FloatArray], frame: Frame) -> float:
         if np.ptp(column) == 0:
             return 0.0
         # Regression on the residuals has the same coefficient: Frisch and Waugh (1933), Lovell (1963).
         left = self._left(np.column_stack([column, *beside]), frame)
         return float(_least_squares(left, self.values[:, None])[0, 0])
 
-    def companions(self, feature: int) -> Floats:
+    def companions(self, feature: int) -> FloatArray:
         """Return the change of the value through each feature (p,) when `feature` grows by a unit."""
         left = self._left(self.features[:, feature][:, None], self.feature_frame(feature))
         return np.asarray(self.gradient * _least_squares(left, self.features)[0])
@@ -176,9 +176,9 @@ class Observed:
         return tuple(map(CurveStep, means.tolist(), worth.tolist(), shares.tolist()))
 
     @cached_property
-    def _facts(self) -> dict[str, Floats]:
+    def _facts(self) -> dict[str, FloatArray]:
         """Standardised board facts by name, without constant ones."""
-        facts: dict[str, Floats] = {}
+        facts: dict[str, FloatArray] = {}
         for side, boards in zip(_SIDES, (self.boards, -self.boards[:, ::-1]), strict=True):
             checkers = _own(boards)
             for first in _QUARTERS:
@@ -189,7 +189,7 @@ class Observed:
         facts[_ALL_PIPS] = facts["own pips"] + facts["opponent's pips"]
         return {name: (fact - fact.mean()) / fact.std() for name, fact in facts.items() if np.ptp(fact) > 0}
 
-    def _among(self, name: str, columns: Sequence[Floats]) -> bool:
+    def _among(self, name: str, columns: Sequence[FloatArray]) -> bool:
         """Whether a fact is constant or one of the `columns` itself."""
         fact = self._facts.get(name)
         if fact is None:
@@ -200,7 +200,7 @@ class Observed:
             for column in centred
         )
 
-    def _left(self, columns: Floats, frame: Frame) -> Floats:
+    def _left(self, columns: FloatArray, frame: Frame) -> FloatArray:
         """Return the residuals of `columns` (n, c) regressed on the frame's facts and their squares."""
         basis = self._bases.get(frame.held)
         if basis is None:
@@ -213,11 +213,11 @@ class Observed:
         return np.asarray(columns - basis @ (basis.T @ columns))
 
     @cached_property
-    def _bases(self) -> dict[tuple[str, ...], Floats]:
+    def _bases(self) -> dict[tuple[str, ...], FloatArray]:
         """Orthonormal bases of frames by the facts they hold constant."""
         return {}
 
-    def _part(self, rows: npt.NDArray[np.bool_]) -> "Observed":
+    def _part(self, rows: BoolArray) -> "Observed":
         return replace(self, boards=self.boards[rows], features=self.features[rows], values=self.values[rows])
 
 
@@ -243,22 +243,20 @@ def _observed(
     return Observed(parameters, head, boards, judged.features, link.inverse_link(xs), gradient)
 
 
-def _own(boards: Board) -> Floats:
+def _own(boards: Board) -> FloatArray:
     """Return the checkers of the positive side (n, 26)."""
     return np.asarray(np.maximum(boards, 0), np.float64)
 
 
-def _pips(checkers: Floats) -> Floats:
+def _pips(checkers: FloatArray) -> FloatArray:
     return np.asarray(checkers @ np.arange(checkers.shape[1]))
 
 
-def _least_squares(design: Floats, targets: Floats) -> Floats:
+def _least_squares(design: FloatArray, targets: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.lstsq(design, targets, rcond=1e-9)[0])
 
 
-def value_groups(
-    column: Floats, full: float, least: float, *, frequent_apart: bool = False
-) -> npt.NDArray[np.int64]:
+def value_groups(column: FloatArray, full: float, least: float, *, frequent_apart: bool = False) -> IntArray:
     """Return the group of each position: successive values of `column` (n,), until a group is `full`.
 
     A last group of fewer than `least` positions joins the one before.  With `frequent_apart`, a value of

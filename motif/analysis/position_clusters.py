@@ -11,16 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.evaluator_analysis import (
-    EvaluatorAnalysis,
-    Floats,
-    rounded,
-    spread_rows,
-    standardised,
-    varying,
-)
+from motif.analysis.evaluator_analysis import EvaluatorAnalysis, rounded, spread_rows, standardised, varying
 from motif.benchmarks.losses import rows_of_classes
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.files import csv_text
 from motif.runtime.parallel import one_thread
 
@@ -30,8 +24,6 @@ SAMPLED = 2000
 """Maximum number of positions in the tree; the others join the group with the nearest centre."""
 _MARKS = 4
 """Number of features named for a group."""
-
-Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -49,7 +41,7 @@ class PositionCluster:
     value: float
     """Mean value."""
     value_sd: float
-    centre: Floats
+    centre: FloatArray
     """(p,): mean of each feature, in standard deviations from the mean of all positions; 0 if constant."""
     typical: int
     """Row of the position nearest to the centre."""
@@ -64,7 +56,7 @@ class PositionCluster:
 class PositionClusters:
     """All clusters of an analysis's positions."""
 
-    labels: Numbers
+    labels: IntArray
     """(n,): number of each position's group."""
     groups: tuple[PositionCluster, ...]
     silhouettes: dict[int, float]
@@ -89,7 +81,7 @@ def position_clusters(analysis: EvaluatorAnalysis) -> PositionClusters:
     return PositionClusters(labels, groups, silhouettes)
 
 
-def _centres(rows: Floats) -> tuple[Floats, dict[int, float]]:
+def _centres(rows: FloatArray) -> tuple[FloatArray, dict[int, float]]:
     """Return the centres of the best grouping of `rows` (n, p), and the silhouettes of all groupings."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
@@ -109,14 +101,14 @@ def _centres(rows: Floats) -> tuple[Floats, dict[int, float]]:
     return np.stack([rows[best == group].mean(axis=0) for group in range(best.max() + 1)]), silhouettes
 
 
-def _silhouette(distances: Floats, groups: npt.NDArray[np.integer]) -> float:
+def _silhouette(distances: FloatArray, groups: npt.NDArray[np.integer]) -> float:
     """Return the mean silhouette of `groups` (n,) with `distances` (n, n)."""
     from sklearn.metrics import silhouette_score
 
     return float(silhouette_score(distances, groups, metric="precomputed"))
 
 
-def _squared_distances(rows: Floats, others: Floats) -> Floats:
+def _squared_distances(rows: FloatArray, others: FloatArray) -> FloatArray:
     """Return the squared distances (n, m) between `rows` (n, p) and `others` (m, p)."""
     from scipy.spatial.distance import cdist
 
@@ -124,7 +116,7 @@ def _squared_distances(rows: Floats, others: Floats) -> Floats:
 
 
 def _cluster(
-    analysis: EvaluatorAnalysis, standard: Floats, free: npt.NDArray[np.bool_], labels: Numbers, number: int
+    analysis: EvaluatorAnalysis, standard: FloatArray, free: BoolArray, labels: IntArray, number: int
 ) -> PositionCluster:
     here = np.flatnonzero(labels == number)
     middle = standard[here].mean(axis=0)

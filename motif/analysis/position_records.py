@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.judge import MatchOptions, for_match
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
@@ -35,6 +34,7 @@ from motif.players.ranking import (
     rank_plays,
     source_words,
 )
+from motif.runtime.arrays import IntArray
 from motif.runtime.errors import MotifError, SettingError, plain_text
 from motif.runtime.files import STDIN, content_of
 from motif.runtime.frames import Record
@@ -50,7 +50,6 @@ PLAYS_WITH_PROBABILITIES = 10
 _COMMENT = "#"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DICE = 2
-Rolls = npt.NDArray[np.int64]
 _roll = lru_cache(parse_roll)
 
 
@@ -91,13 +90,13 @@ def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
     return _read(path, lambda lines: [_parse_state(words) for _, words in lines], _parse_state)
 
 
-def read_decisions(path: str) -> tuple[Board, Rolls]:
+def read_decisions(path: str) -> tuple[Board, IntArray]:
     """Read boards (n, 26) and rolls (n, 2), higher die first, from lines ``ID D1 D2``.
 
     Otherwise like `read_positions`.
     """
 
-    def read(lines: _BatchFile) -> tuple[Board, Rolls]:
+    def read(lines: _BatchFile) -> tuple[Board, IntArray]:
         texts, rolls = list[str](), list[tuple[int, int]]()
         for _, words in lines:
             rolls.append(_roll(*_dice(words)))
@@ -186,7 +185,7 @@ def probabilities_of_each(
     return _spread(partial(_probabilities, evaluator), evaluator, jobs, boards)
 
 
-def plays(boards: Board, rolls: Rolls) -> Iterator[Record]:
+def plays(boards: Board, rolls: IntArray) -> Iterator[Record]:
     """Yield the legal plays of each board and roll; raises `PositionError` for a finished game."""
     _check_go_on(boards)
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
@@ -195,7 +194,7 @@ def plays(boards: Board, rolls: Rolls) -> Iterator[Record]:
 
 def hints(
     boards: Board,
-    rolls: Rolls,
+    rolls: IntArray,
     evaluator: Evaluator,
     player: str,
     jobs: int | None = None,
@@ -258,7 +257,7 @@ def details(position: Position, evaluator: Evaluator) -> Details:
 
 
 def _spread(
-    function: Callable[..., list[_Result]], evaluator: Evaluator, jobs: int | None, *arrays: Board | Rolls
+    function: Callable[..., list[_Result]], evaluator: Evaluator, jobs: int | None, *arrays: Board | IntArray
 ) -> Iterator[_Result]:
     """Yield the results of `function` on slices of `arrays`; lookahead runs in worker processes."""
     quick = isinstance(evaluator, StaticEvaluator)
@@ -274,7 +273,7 @@ def _probabilities(evaluator: Evaluator, boards: Board) -> list[Probabilities]:
 
 
 def _hints(
-    evaluator: Evaluator, context: CubeContext, player: str, boards: Board, rolls: Rolls
+    evaluator: Evaluator, context: CubeContext, player: str, boards: Board, rolls: IntArray
 ) -> list[Record]:
     records: list[Record] = []
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
@@ -300,7 +299,7 @@ def _hints(
     return records
 
 
-def _described(batch: PlayBatch, rolls: Rolls) -> list[Record]:
+def _described(batch: PlayBatch, rolls: IntArray) -> list[Record]:
     """Return the notation and resulting position of each play of `batch`."""
     dice = rolls[batch.decisions][batch.decision].tolist()
     return [
@@ -317,7 +316,7 @@ def _decoded(path: int, high: int, low: int) -> tuple[str, tuple[tuple[int, int]
     return format_moves(moves, hits), moves
 
 
-def _listed(boards: Board, rolls: Rolls, batch: PlayBatch, described: list[Record]) -> Iterator[Record]:
+def _listed(boards: Board, rolls: IntArray, batch: PlayBatch, described: list[Record]) -> Iterator[Record]:
     """Yield the record of each decision with its plays."""
     ends, here = batch.offsets.tolist(), batch.decisions
     places = zip(ends[:-1], ends[1:], gnubg_ids(boards[here]), rolls[here].tolist(), strict=True)

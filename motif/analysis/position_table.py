@@ -15,6 +15,7 @@ import numpy.typing as npt
 from motif.analysis.evaluator_analysis import EvaluatorAnalysis, rounded
 from motif.board.identifiers import gnubg_ids
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import IntArray
 from motif.runtime.files import csv_text, replacing, write_text
 
 POSITIONS_CSV, POSITIONS_PARQUET = "positions.csv", "positions.parquet"
@@ -27,7 +28,7 @@ _HUNDRED = 100.0
 Column = npt.NDArray[np.generic] | Sequence[str]
 
 
-def position_columns(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64]) -> dict[str, Column]:
+def position_columns(analysis: EvaluatorAnalysis, clusters: IntArray) -> dict[str, Column]:
     """Return the columns (n,) by name; `clusters` (n,) are group numbers.
 
     A parameter with the name of another column, such as ``position``, is called ``parameter_position``.
@@ -51,7 +52,7 @@ def position_columns(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64
     return {**place, **measured, **values}
 
 
-def write_positions(analysis: EvaluatorAnalysis, clusters: npt.NDArray[np.int64], folder: Path) -> None:
+def write_positions(analysis: EvaluatorAnalysis, clusters: IntArray, folder: Path) -> None:
     """Write the table to `folder` as CSV and Parquet; raises `FileError`."""
     import pyarrow as pa
     import pyarrow.parquet as pq

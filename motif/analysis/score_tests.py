@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.evaluator_analysis import EvaluatorAnalysis, judgement
 from motif.benchmarks.losses import rows_of_classes
 from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.static import weights_of
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.parallel import one_thread
 
 HOLDS, FAILS, FOR_INFORMATION = "holds", "does not hold", "for information"
@@ -33,8 +33,7 @@ _FEWEST = 20
 """Minimum number of positions of a test."""
 _PERCENT = 100
 
-Numbers = npt.NDArray[np.int64]
-ValuesOf = Callable[[Board], npt.NDArray[np.float64]]
+ValuesOf = Callable[[Board], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ def score_tests(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> list
     """Test the scores of `evaluator` on the positions of `analysis`, its own analysis."""
     weights = weights_of(evaluator)
 
-    def values(boards: Board) -> npt.NDArray[np.float64]:
+    def values(boards: Board) -> FloatArray:
         raw = judgement(weights, analysis.head, boards, analysis.scale.raw_factor).raw
         return analysis.scale.values(raw)
 
@@ -159,7 +158,7 @@ def _monotone(analysis: EvaluatorAnalysis, values: ValuesOf) -> Iterator[ScoreTe
         )
 
 
-def _moved_back(boards: Board) -> tuple[Numbers, Board]:
+def _moved_back(boards: Board) -> tuple[IntArray, Board]:
     """Return rows with adjacent made points, and boards with a checker moved to the higher point.
 
     With three to five checkers on the lower point and two to four on the higher one, no blot or stack
@@ -172,14 +171,12 @@ def _moved_back(boards: Board) -> tuple[Numbers, Board]:
     return _moved(boards, fits, lambda places: places + 1)
 
 
-def _hit(boards: Board) -> tuple[Numbers, Board]:
+def _hit(boards: Board) -> tuple[IntArray, Board]:
     """Return rows with an own blot, and boards with the foremost one on the bar."""
     return _moved(boards, boards[:, 1 : POINTS + 1] == 1, lambda places: np.full_like(places, OWN_BAR))
 
 
-def _moved(
-    boards: Board, fits: npt.NDArray[np.bool_], target: Callable[[Numbers], Numbers]
-) -> tuple[Numbers, Board]:
+def _moved(boards: Board, fits: BoolArray, target: Callable[[IntArray], IntArray]) -> tuple[IntArray, Board]:
     """Return rows with a point that `fits` (n, p), and boards with a checker moved from the first one."""
     rows = np.flatnonzero(fits.any(axis=1))
     every, places = np.arange(len(rows)), fits[rows].argmax(axis=1) + 1
@@ -217,7 +214,7 @@ def _hypotheses(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
         )
 
 
-def _mean_of_zero(raw: npt.NDArray[np.float64]) -> ScoreTest:
+def _mean_of_zero(raw: FloatArray) -> ScoreTest:
     from scipy.stats import norm
 
     error = float(raw.std(ddof=1) / np.sqrt(len(raw)))
@@ -230,7 +227,7 @@ def _hypothesis(name: str, question: str, found: str, p: float) -> ScoreTest:
     return ScoreTest(name, question, found, REJECTED if p < LEVEL else KEPT, p)
 
 
-def moments(values: npt.NDArray[np.float64]) -> tuple[float, float]:
+def moments(values: FloatArray) -> tuple[float, float]:
     """Return skewness and excess kurtosis; both are 0 for a normal distribution."""
     from scipy.stats import kurtosis, skew
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.evaluator_analysis import judgement, of_class
 from motif.board.diagram import text_diagram
@@ -16,13 +15,14 @@ from motif.evaluators.hidden_unit_words import words_of_units
 from motif.evaluators.probabilities import EQUITY_WEIGHTS, OUTPUTS, equities, write_consistent
 from motif.evaluators.weight_file import HiddenLayer
 from motif.parameters.named_sets import features
+from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.errors import DatasetError, SettingError, shown
 from motif.runtime.parallel import one_thread
 
 ON = 0.5
 """A unit is on from this value, and off from minus this value."""
 _TENTHS = (10, 90)
-_Floats = npt.NDArray[np.float64]
+_Floats = FloatArray
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def unit_summaries(weights: WeightFile, class_name: str, head: str, boards: Boar
     adds = np.sum([of.worth * of.outputs * squashed for of in seen.heads.values()], axis=0)
     outputs = seen.heads[head].outputs
 
-    def beyond(column: int, where: npt.NDArray[np.bool_]) -> float:
+    def beyond(column: int, where: BoolArray) -> float:
         return float(adds[where, column].mean() - adds[:, column].mean()) + 0.0
 
     told = [

@@ -45,6 +45,7 @@ from motif.board.identifiers import boards_from_keys, position_from_key, positio
 from motif.board.packed import BOARD_SIZE, Board
 from motif.board.position import Position
 from motif.evaluators.probabilities import turned
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError, PositionError, plain_text, shown
 from motif.runtime.files import content_of, replacing
 from motif.runtime.limits import (
@@ -78,11 +79,11 @@ class RolledOut:
 
     boards: Board
     """(n, 26), from the perspective of the player on roll."""
-    probabilities: npt.NDArray[np.float64]
+    probabilities: FloatArray
     """(n, 5): probabilities of the player on roll, in the order of `motif.evaluators.Probabilities`."""
-    seeds: npt.NDArray[np.int64]
+    seeds: IntArray
     """(n,): rollout seeds, or `NO_SEED`."""
-    lines: npt.NDArray[np.int64]
+    lines: IntArray
     """(n,): line numbers, from 1."""
 
     def __len__(self) -> int:
@@ -95,13 +96,13 @@ class CubeRollouts:
 
     boards: Board
     """(n, 26), from the perspective of the player who may double."""
-    no_double: npt.NDArray[np.float64]
+    no_double: FloatArray
     """(n,): match-winning probability without a double, in percent."""
-    double_take: npt.NDArray[np.float64]
+    double_take: FloatArray
     """(n,): match-winning probability after double and take, in percent."""
     actions: tuple[CubeActionCode, ...]
     """Best actions."""
-    lines: npt.NDArray[np.int64]
+    lines: IntArray
     """(n,): line numbers, from 1."""
 
     def __len__(self) -> int:
@@ -119,15 +120,15 @@ class Note(NamedTuple):
 class BenchmarkRecord:
     """Contents of a benchmark file besides the decisions."""
 
-    lines: npt.NDArray[np.int64]
+    lines: IntArray
     """(n,): line number of each decision."""
-    equities: npt.NDArray[np.float64]
+    equities: FloatArray
     """(n,): the mover's equity after the best play, in points."""
-    seeds: npt.NDArray[np.int64]
+    seeds: IntArray
     """(n,): rollout seed of each decision, or `NO_SEED`."""
     rollouts: RolledOut
     """Positions after plays, from the perspective of the next player on roll."""
-    rollout_of: npt.NDArray[np.int64]
+    rollout_of: IntArray
     """(m,): row in `rollouts` of each listed play, or -1."""
     cube_positions: RolledOut
     """Positions for cube decisions at any score."""
@@ -154,13 +155,13 @@ class BenchmarkFile:
     path: str
     boards: Board
     """(n, 26): before the roll."""
-    rolls: npt.NDArray[np.int64]
+    rolls: IntArray
     """(n, 2), the higher die first."""
-    offsets: npt.NDArray[np.int64]
+    offsets: IntArray
     """(n + 1,): the listed plays of decision k are rows offsets[k]:offsets[k + 1]."""
     listed: Board
     """(m, 26): boards after the listed plays, best first."""
-    losses: npt.NDArray[np.float64]
+    losses: FloatArray
     """(m,): loss of each play, in points; 0 for the best."""
     record: BenchmarkRecord | None = None
     """Other contents of the file; None for decisions that are not from a file."""
@@ -224,7 +225,7 @@ class _Keyed:
         """Return the positions (n, 26); raise `_BadLineError` for an invalid key."""
         return _decoded(self.keys, self.lines)
 
-    def chances(self, width: int, low: float, high: float, problem: str) -> npt.NDArray[np.float64]:
+    def chances(self, width: int, low: float, high: float, problem: str) -> FloatArray:
         """Return the numbers (n, `width`); raise a `_BadLineError` if one is not from `low` to `high`."""
         numbers = np.array(self.numbers, np.float64).reshape(-1, width)
         good = (numbers >= low) & (numbers <= high)
@@ -339,14 +340,14 @@ class _Lines:
         kind.lines.append(line)
 
 
-def _raise_at_first(bad: npt.ArrayLike, lines: Sequence[int] | npt.NDArray[np.int64], problem: str) -> None:
+def _raise_at_first(bad: npt.ArrayLike, lines: Sequence[int] | IntArray, problem: str) -> None:
     """Raise a `_BadLineError` for the first row that is `bad` (n,), if any."""
     rows = np.flatnonzero(bad)
     if len(rows):
         raise _BadLineError(problem, int(lines[rows[0]]))
 
 
-def _decoded(keys: list[str], lines: Sequence[int] | npt.NDArray[np.int64]) -> Board:
+def _decoded(keys: list[str], lines: Sequence[int] | IntArray) -> Board:
     boards = np.empty((len(keys), BOARD_SIZE), np.int8)
     for start in range(0, len(keys), _KEYS_AT_ONCE):
         part = slice(start, start + _KEYS_AT_ONCE)

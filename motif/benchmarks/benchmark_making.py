@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.benchmarks.benchmark_files import RolledDecision, keyed_decision, write_benchmark
 from motif.benchmarks.verdict import Roller, Rule, rolled_plays
@@ -32,8 +31,8 @@ from motif.rollouts.games import Choose
 from motif.rollouts.player_trials import Portion, player_trials
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
-from motif.rollouts.tally import Values
 from motif.rollouts.trials import results_of_trials
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError, FileError, SettingError, shown
 from motif.runtime.files import json_of, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
@@ -145,7 +144,7 @@ def _choose(own: Player) -> Choose:
 
 def _plain_trials(
     evaluator: StaticEvaluator, seed: int, packed: Board, item: int, first: int, count: int
-) -> Values:
+) -> FloatArray:
     settings = RolloutSettings(stop_at_bearoff=True, seed=seed)
     model, items = settings.model_of(evaluator), np.full(len(packed), item)
     results = results_of_trials(model, settings, packed, items, first, count, after_a_play=True, jobs=1)
@@ -160,16 +159,14 @@ def _adjusted_trials(
     item: int,
     first: int,
     count: int,
-) -> Values:
+) -> FloatArray:
     settings = RolloutSettings(stop_at_bearoff=True, luck_plies=MAX_PLIES, seed=seed)
     model, items = settings.model_of(judge), np.full(len(packed), item)
     results = player_trials(choose, model, settings.rules(), seed, Portion(packed, items, first, count))
     return np.asarray(turned(results))
 
 
-def selected(
-    boards: Board, settings: MakeSettings, jobs: int | None = None
-) -> tuple[Board, npt.NDArray[np.int64], int]:
+def selected(boards: Board, settings: MakeSettings, jobs: int | None = None) -> tuple[Board, IntArray, int]:
     """Select decisions from positions (m, 26), each at most once, without forced plays.
 
     Returns the boards (n, 26), the rolls (n, 2), the higher die first, and the number of decisions selected
@@ -194,7 +191,7 @@ def selected(
     return boards[order][rows], rolls[rows], len(differing)
 
 
-def _decisions(boards: Board, rolls: npt.NDArray[np.int64]) -> Iterator[int]:
+def _decisions(boards: Board, rolls: IntArray) -> Iterator[int]:
     """Yield the rows of decisions with at least two different plays."""
     for batch in play_batches(boards, rolls, _AT_ONCE):
         choices = np.diff(batch.offsets)
@@ -203,7 +200,7 @@ def _decisions(boards: Board, rolls: npt.NDArray[np.int64]) -> Iterator[int]:
 
 def _differing(
     boards: Board,
-    rolls: npt.NDArray[np.int64],
+    rolls: IntArray,
     candidates: Iterator[int],
     settings: MakeSettings,
     wanted: int,
@@ -227,21 +224,19 @@ def _differing(
     return found
 
 
-def _portions(rows: Iterator[int]) -> Iterator[npt.NDArray[np.int64]]:
+def _portions(rows: Iterator[int]) -> Iterator[IntArray]:
     while portion := list(islice(rows, _AT_ONCE)):
         yield np.array(portion)
 
 
-def _rows_that_differ(
-    deep: Evaluator, boards: Board, rolls: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
-) -> list[int]:
+def _rows_that_differ(deep: Evaluator, boards: Board, rolls: IntArray, rows: IntArray) -> list[int]:
     """Return those of `rows` (n,) in which lookahead changes the play; runs in a worker process."""
     shallow = deep.without_lookahead
     first, second = (one.best_plays(boards, rolls).boards for one in (shallow, deep))
     return rows[(first != second).any(axis=1)].tolist()
 
 
-def decided(settings: MakeSettings, number: int, board: Board, roll: npt.NDArray[np.int64]) -> RolledDecision:
+def decided(settings: MakeSettings, number: int, board: Board, roll: IntArray) -> RolledDecision:
     """Let the players choose in decision `number`; roll out their choices and the next best plays."""
     state = derive_states(settings.seed, number, 1, 0)
     batch = next(play_batches(board[None], roll[None], 1))
@@ -376,7 +371,7 @@ def _check_resume(folder: Path, record: dict[str, Any], resume: bool) -> None:
 
 
 def _all_decided(
-    path: Path, boards: Board, rolls: npt.NDArray[np.int64], settings: MakeSettings, jobs: int | None
+    path: Path, boards: Board, rolls: IntArray, settings: MakeSettings, jobs: int | None
 ) -> list[RolledDecision]:
     """Roll out the remaining decisions; each is written to `path` when it is finished."""
     done = [RolledDecision.from_dict(json.loads(line)) for line in whole_lines(path)]

@@ -39,6 +39,7 @@ from motif.evaluators.evaluator import first_best
 from motif.evaluators.probabilities import switched_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError, PlayerError
 from motif.runtime.frames import Row, Tabular
 from motif.runtime.parallel import run_ordered
@@ -108,19 +109,19 @@ class RecordedDecisions:
     path: str
     rows: npt.NDArray[np.intp]
     """(m,): rows of the dataset, by decision."""
-    gains: npt.NDArray[np.float64]
+    gains: FloatArray
     """(m,): labels of the plays for the mover, in points."""
     classes: npt.NDArray[np.int8]
     """(m,): position classes after the plays, as in `motif.parameters.position_class`."""
     starts: npt.NDArray[np.intp]
     """(n,): first play of each decision."""
-    games: npt.NDArray[np.int64]
+    games: IntArray
     """(n,): game of each decision."""
 
     def __len__(self) -> int:
         return len(self.starts)
 
-    def losses(self, values: npt.NDArray[np.float64]) -> Losses:
+    def losses(self, values: FloatArray) -> Losses:
         """Return the losses of choosing the play with the highest of `values` (m,), for the mover.
 
         The first of equal plays counts.  The class of a decision is that of the position after its best play.
@@ -132,7 +133,7 @@ class RecordedDecisions:
 
 def recorded_decisions(
     path: str,
-    decisions: npt.NDArray[np.int64],
+    decisions: IntArray,
     equities: npt.NDArray[np.floating],
     classes: npt.NDArray[np.int8],
     games: npt.NDArray[np.integer],

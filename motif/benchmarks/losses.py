@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError
 
 MILLIPOINTS = 1000
@@ -29,13 +30,13 @@ class Losses:
     """A player's losses on the n decisions of a file or dataset, in order."""
 
     path: str
-    losses: npt.NDArray[np.float64]
+    losses: FloatArray
     """(n,): loss against the best play, in points; at least 0."""
-    listed: npt.NDArray[np.bool_]
+    listed: BoolArray
     """(n,): whether the file lists the play."""
     classes: npt.NDArray[np.int8]
     """(n,): position classes, as in `motif.parameters.position_class`."""
-    games: npt.NDArray[np.int64]
+    games: IntArray
     """(n,): number of each decision's game, from 0; standard errors are clustered by game."""
 
 
@@ -79,9 +80,7 @@ def rows_of_classes(classes: npt.NDArray[np.int8]) -> dict[str, npt.NDArray[np.i
     return {CLASS_NAMES[code]: np.flatnonzero(classes == code) for code in np.unique(classes)}
 
 
-def mean_in_millipoints(
-    points: npt.NDArray[np.float64], games: npt.NDArray[np.int64] | None = None
-) -> tuple[float, float]:
+def mean_in_millipoints(points: FloatArray, games: IntArray | None = None) -> tuple[float, float]:
     """Return the mean of `points` (n,) and its standard error (NaN for one game), in millipoints.
 
     Without `games`, each point counts as a game of its own.
@@ -135,7 +134,7 @@ class LossDistribution:
         return {f"above_{LIMITS[-1]}" if name == "above" else name: it for name, it in fields.items()}
 
 
-def loss_distribution(losses: npt.NDArray[np.float64], listed: npt.NDArray[np.bool_]) -> LossDistribution:
+def loss_distribution(losses: FloatArray, listed: BoolArray) -> LossDistribution:
     """Return the distribution of `losses` (n,), in points; `listed` (n,) says which plays are listed."""
     millipoints = MILLIPOINTS * losses
     bounds = np.array(LIMITS) + _ROUNDING

@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import Board
 from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.rollouts.comparison import Stage, stage_of
-from motif.rollouts.tally import Tally, Values
+from motif.rollouts.tally import Tally
+from motif.runtime.arrays import BoolArray, FloatArray
 
 _COLUMNS = len(OUTPUTS) + 1
 _GROWTH = 0.5
@@ -35,7 +35,7 @@ class Roller:
     """A player that rolls out plays."""
 
     name: str
-    play: Callable[[Board, int, int, int], Values]
+    play: Callable[[Board, int, int, int], FloatArray]
     """Return the mover's five probabilities (m, count, 5) in trials of packed boards (m, 64).
 
     The arguments are the boards after plays, an item, the first trial and the count.  Dice depend only on
@@ -172,7 +172,7 @@ class _DecisionRollout:
         tally.add(values.transpose(1, 0, 2).reshape(count, -1))
         self._trials[self._left, number] = tally.trials
 
-    def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
+    def _keep(self, kept: BoolArray) -> None:
         columns = np.flatnonzero(np.repeat(kept, _COLUMNS))
         self._tallies = [tally.of_columns(columns) for tally in self._tallies]
         self._left = self._left[kept]
@@ -189,14 +189,14 @@ class _DecisionRollout:
     def _compared_with(self, stage: Stage) -> int:
         return stage.best if self._reference is None else self._reference
 
-    def _differences(self, stage: Stage) -> tuple[Values, Values]:
+    def _differences(self, stage: Stage) -> tuple[FloatArray, FloatArray]:
         """Return the differences (m,) of the remaining plays to the reference, with standard errors."""
         other = self._compared_with(stage)
         pairs = [stage.difference(play, other) for play in stage.plays.tolist()]
         difference, error = np.array(pairs).T
         return difference, error
 
-    def _known(self, stage: Stage) -> npt.NDArray[np.bool_]:
+    def _known(self, stage: Stage) -> BoolArray:
         """Return which plays have a known difference (m,); never the reference."""
         difference, error = self._differences(stage)
         known = error <= self._wanted[self._left]

@@ -22,13 +22,13 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.identifiers import quoted, whole_number
 from motif.board.match_state import CubeOwner, MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.board.position import Position
 from motif.board.rules import is_crawford_game
+from motif.runtime.arrays import IntArray
 from motif.runtime.errors import PositionError
 
 PREFIX = "board"
@@ -196,7 +196,7 @@ class FibsBoard:
         return _SEPARATOR.join(map(str, (PREFIX, *chain.from_iterable(groups))))
 
 
-def fibs_lines(boards: Board, rolls: npt.NDArray[np.int64] | None = None) -> Iterator[str]:
+def fibs_lines(boards: Board, rolls: IntArray | None = None) -> Iterator[str]:
     """Yield lines of money games for `boards` (n, 26) and optional `rolls` (n, 2), without checking them.
 
     The player on roll is "you".  A gnubg server answers such a line with a play.

@@ -29,6 +29,7 @@ from motif.board.packed import (
     occupied,
 )
 from motif.compiler.jit import WHOLE, inline_kernel, leading_zeros, lean_kernel, trailing_zeros
+from motif.runtime.arrays import IntArray
 
 ROLLS = np.array([(high, low) for high in range(1, 7) for low in range(1, high + 1)], np.int64)
 """The 21 rolls (21, 2), the higher die first."""
@@ -44,7 +45,7 @@ for _table in (ROLLS, ROLL_COUNTS, ROLL_SHARES, OPENING_SHARES):
     _table.setflags(write=False)
 
 
-def roll_numbers(rolls: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def roll_numbers(rolls: IntArray) -> IntArray:
     """Return the index in `ROLLS` of each of `rolls` (n, 2), the higher die first: (n,)."""
     high, low = rolls.T
     return high * (high - 1) // 2 + low - 1
@@ -329,21 +330,21 @@ MAX_PLAYS = 3072
 class PlayBuffer(NamedTuple):
     """Reusable working memory of the generator; `boards` and `words` are the same bytes."""
 
-    words: npt.NDArray[np.int64]
+    words: IntArray
     """Resulting boards (MAX_PLAYS, 8)."""
     boards: npt.NDArray[np.int8]
     """Resulting boards as bytes (MAX_PLAYS, 64), a view of `words`."""
     paths: npt.NDArray[np.uint64]
     """Path of each play: a byte per move, the first move in the highest byte used."""
-    scores: npt.NDArray[np.int64]
+    scores: IntArray
     """Change in the mover's point-table score by each play."""
     hashes: npt.NDArray[np.uint64]
-    node_words: npt.NDArray[np.int64]
+    node_words: IntArray
     node_boards: npt.NDArray[np.int8]
     node_masks: npt.NDArray[np.uint64]
     node_paths: npt.NDArray[np.uint64]
-    node_scores: npt.NDArray[np.int64]
-    no_steps: npt.NDArray[np.int64]
+    node_scores: IntArray
+    no_steps: IntArray
     """Changes in score of an all-zero table (2, 25, 16)."""
 
 

@@ -26,6 +26,7 @@ from motif.board.packed import (
 )
 from motif.board.position import Position, PositionLike
 from motif.compiler.jit import WHOLE, lean_kernel, words_of
+from motif.runtime.arrays import BoolArray, IntArray
 from motif.runtime.errors import PlayError, PositionError, shown
 
 
@@ -46,7 +47,7 @@ _Places = tuple[int, ...]
 class PlayBatch(NamedTuple):
     """Legal plays of many decisions; the plays of decision k are rows ``offsets[k]:offsets[k + 1]``."""
 
-    offsets: npt.NDArray[np.int64]
+    offsets: IntArray
     """First row of each decision, and the number of rows: (n + 1,)."""
     boards: Board
     """Resulting boards (m, 26), from the side of the next player on roll."""
@@ -56,18 +57,18 @@ class PlayBatch(NamedTuple):
     """The decisions in the batch, as a slice of the input."""
 
     @property
-    def decision(self) -> npt.NDArray[np.int64]:
+    def decision(self) -> IntArray:
         """Index of each play's decision in the batch: (m,)."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def take(self, decisions: npt.NDArray[np.integer]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
+    def take(self, decisions: npt.NDArray[np.integer]) -> "tuple[PlayBatch, IntArray]":
         """Return a batch with the plays of `decisions` (ascending indices), and the rows of these plays."""
         lengths = np.diff(self.offsets)[decisions]
         ends = np.cumsum(lengths)
         rows = np.repeat(self.offsets[decisions] - (ends - lengths), lengths) + np.arange(lengths.sum())
         return PlayBatch(np.concatenate([[0], ends]), self.boards[rows], self.paths[rows]), rows
 
-    def filter(self, wanted: npt.NDArray[np.bool_]) -> "tuple[PlayBatch, npt.NDArray[np.int64]]":
+    def filter(self, wanted: BoolArray) -> "tuple[PlayBatch, IntArray]":
         """Return a batch with the plays in the mask `wanted` (m,), and the indices of their decisions."""
         decisions, counts = np.unique(self.decision[wanted], return_counts=True)
         offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -106,9 +107,7 @@ def decode_path(path: int, roll: tuple[int, int]) -> tuple[tuple[tuple[int, int]
     return tuple(moves), tuple(bool(step & PATH_HIT) for step in steps)
 
 
-def play_batches(
-    boards: Board, rolls: npt.NDArray[np.int64], rows_at_once: int = 1 << 20
-) -> Iterator[PlayBatch]:
+def play_batches(boards: Board, rolls: IntArray, rows_at_once: int = 1 << 20) -> Iterator[PlayBatch]:
     """Yield the legal plays of `boards` (n, 26) and `rolls` (n, 2; higher die first) in batches.
 
     Each batch contains whole decisions, in order, and at most about `rows_at_once` plays.

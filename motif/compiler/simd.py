@@ -17,7 +17,7 @@ from numba.core import cgutils, types
 
 from motif.compiler.jit import intrinsic
 
-IntArray = npt.NDArray[np.int64]
+_IntArray = npt.NDArray[np.int64]
 
 LANES = 8
 """Lanes of a vector of float32."""

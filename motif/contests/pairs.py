@@ -10,7 +10,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.contests.cube_games import cube_player, play_cube_games, play_match_pairs
 from motif.contests.result import ContestRules, PlayedPairs
@@ -21,6 +20,7 @@ from motif.evaluators.probabilities import switched_equities
 from motif.players.player import Player, PlayerLike, as_player, cube_evaluator
 from motif.rollouts.games import Dice, SeededDice, lockstep, luck_of_rolls, starts
 from motif.rollouts.playout import MAX_PLIES
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
@@ -75,7 +75,7 @@ def play_cubeless_games(
 
 def _played(
     first: Player, second: Player, dice: Dice, count: int, judge: Evaluator | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+) -> tuple[IntArray, FloatArray]:
     """Return the points and luck (count,) of `first` in games that `first` starts; 0 points if unfinished."""
     points, luck = np.zeros(count, np.int64), np.zeros(count)
     for ply in lockstep(first.choose_many, dice, starts(count), second.choose_many):

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import chdtrc, expit
 
-from motif.rollouts.tally import Values
+from motif.runtime.arrays import FloatArray, IntArray
 
-Pairings = npt.NDArray[np.int64]
+Pairings = IntArray
 ELO_A_LOGIT = 400 / math.log(10)
 """Elo points per unit of log-odds."""
 _PSEUDOCOUNT = 0.5
@@ -27,9 +27,9 @@ game would have an infinite Elo, and results without variance would have infinit
 class Ratings:
     """Ratings of k players."""
 
-    values: Values
+    values: FloatArray
     """(k,): ratings, with mean 0."""
-    se: Values
+    se: FloatArray
     """(k,): standard errors of the distance from the mean; NaN for too few games."""
 
 
@@ -43,7 +43,9 @@ def with_pseudocounts(values: npt.ArrayLike, low: float, high: float) -> tuple[f
     return mean, math.sqrt(squares / (count * len(known)))
 
 
-def points_ratings(players: int, pairings: Pairings, ppg: Values, se: Values) -> tuple[Ratings, float]:
+def points_ratings(
+    players: int, pairings: Pairings, ppg: FloatArray, se: FloatArray
+) -> tuple[Ratings, float]:
     """Rate players by weighted least squares on the points per game of their pairings.
 
     `pairings` (p, 2) are player numbers, `ppg` (p,) the first player's points per game, `se` (p,) their
@@ -60,7 +62,7 @@ def points_ratings(players: int, pairings: Pairings, ppg: Values, se: Values) ->
     return Ratings(values, _errors(covariance)), fit
 
 
-def elo_ratings(players: int, pairings: Pairings, share: Values, se: Values) -> Ratings:
+def elo_ratings(players: int, pairings: Pairings, share: FloatArray, se: FloatArray) -> Ratings:
     """Rate players in Elo by maximum likelihood in the Bradley-Terry model (Biometrika 39, 1952).
 
     `share` (p,) are the shares of games won by the first player of each of `pairings` (p, 2), which all have
@@ -71,11 +73,11 @@ def elo_ratings(players: int, pairings: Pairings, share: Values, se: Values) -> 
     # The first player's rating is fixed at zero; all ratings are centred afterwards.
     free = design[:, 1:]
 
-    def cost(logits: Values) -> tuple[float, Values]:
+    def cost(logits: FloatArray) -> tuple[float, FloatArray]:
         odds = free @ logits
         return float((np.logaddexp(0.0, odds) - share * odds).sum()), free.T @ (expit(odds) - share)
 
-    def curvature(logits: Values) -> Values:
+    def curvature(logits: FloatArray) -> FloatArray:
         chance = expit(free @ logits)
         return free.T @ ((chance * (1 - chance))[:, None] * free)
 
@@ -90,7 +92,7 @@ def elo_ratings(players: int, pairings: Pairings, share: Values, se: Values) -> 
     return Ratings(ELO_A_LOGIT * logits, ELO_A_LOGIT * _errors(covariance))
 
 
-def _differences(players: int, pairings: Pairings) -> Values:
+def _differences(players: int, pairings: Pairings) -> FloatArray:
     """Return the matrix (p, players) that maps ratings to rating differences."""
     rows = np.arange(len(pairings))
     design = np.zeros((len(pairings), players))
@@ -99,12 +101,12 @@ def _differences(players: int, pairings: Pairings) -> Values:
     return design
 
 
-def _inverse(design: Values, weights: Values) -> Values:
+def _inverse(design: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the pseudo-inverse of the information (players, players)."""
     information = design.T @ (weights[:, None] * design)
     return np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
 
 
-def _errors(covariance: Values) -> Values:
+def _errors(covariance: FloatArray) -> FloatArray:
     # Rounding can make variances slightly negative.
     return np.sqrt(np.maximum(np.diag(covariance), 0.0))

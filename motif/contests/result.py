@@ -15,6 +15,7 @@ from motif.board.rules import check_match_length
 from motif.contests.sequential import ERROR_RATE, SequentialTest, certain_interval
 from motif.evaluators import Evaluator
 from motif.rollouts.tally import p_value
+from motif.runtime.arrays import FloatArray
 from motif.runtime.frames import Row, Tabular
 
 EVEN_SHARE = 0.5
@@ -56,7 +57,7 @@ class PlayedPairs(NamedTuple):
 
     values: PairValues
     """(n, 2): the first player's points; for matches 1 or 0."""
-    luck: npt.NDArray[np.float64]
+    luck: FloatArray
     """(n, 2): the first player's luck, estimated by a judge; 0 without one."""
     games: int
     """Total number of games."""

@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from motif.board.outcome import Outcome
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.settings import check_error_rate
 
 ERROR_RATE = 0.05
@@ -98,16 +99,16 @@ def certain_interval(
     return float(low), float(high)
 
 
-def _sums(points: npt.NDArray[np.int64 | np.float64]) -> npt.NDArray[np.int64]:
+def _sums(points: npt.NDArray[np.int64 | np.float64]) -> IntArray:
     """Return the row of `_PAIR_MEANS` for each pair (pairs, 2)."""
     return points.sum(axis=1, dtype=np.int64) + 2 * _MAX_POINTS
 
 
-def _log_growth(mean: float) -> npt.NDArray[np.float64]:
+def _log_growth(mean: float) -> FloatArray:
     """Return the log growth of each bet by the sum of a pair's points, against `mean`: (sums, bets)."""
     return np.log1p(_BETS * (_PAIR_MEANS[:, None] - mean))
 
 
-def _whole(money: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _whole(money: FloatArray) -> FloatArray:
     """Return the log of the total money from the logs (..., bets) of each bet's money."""
     return logsumexp(money, axis=-1) - math.log(len(_BETS))

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.contests.contest import GAMES, MATCHES
 from motif.contests.pairs import Contest, blocks_of_pairs, joined_pairs, new_contest, play_pairs
@@ -24,6 +23,7 @@ from motif.contests.result import (
     too_few,
 )
 from motif.players.player import Player, PlayerLike, as_player
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered
@@ -84,7 +84,7 @@ class TournamentResult(Tabular):
         return tuple(sorted(range(len(self.names)), key=lambda player: -self.points.values[player]))
 
     @cached_property
-    def cross(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def cross(self) -> tuple[FloatArray, FloatArray]:
         """Points per game (k, k) of each row's player against each column's, and their standard errors.
 
         Standard errors are NaN for too few games.
@@ -98,7 +98,7 @@ class TournamentResult(Tabular):
         # Adding 0.0 turns -0.0 into 0.0.
         return np.where(np.isnan(ppg), -ppg.T + 0.0, ppg), se
 
-    def totals(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def totals(self) -> tuple[FloatArray, FloatArray]:
         """Return points per game (k,) against all others, and their standard errors."""
         ppg, se = self.cross
         others = len(self.names) - 1
@@ -106,7 +106,7 @@ class TournamentResult(Tabular):
         np.fill_diagonal(errors := se.copy(), 0.0)
         return own.sum(axis=1) / others, np.sqrt((errors**2).sum(axis=1)) / others
 
-    def won(self) -> npt.NDArray[np.int64]:
+    def won(self) -> IntArray:
         """Return the number of games won (k,)."""
         games = np.zeros(len(self.names), np.int64)
         for pairing in self.pairings:

@@ -13,12 +13,13 @@ import numpy as np
 from motif.board.match_state import MatchState
 from motif.board.packed import Board
 from motif.doubling.efficiency_fit import boards_of_self_play
-from motif.doubling.equities import DEFAULT_EFFICIENCY, Floats, cube_equities, efficiency_classes
+from motif.doubling.equities import DEFAULT_EFFICIENCY, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.probabilities import WIN
 from motif.parameters.position_class import RACE
-from motif.rollouts.games import Flags, Games
+from motif.rollouts.games import Games
+from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.settings import check_count, check_seed
 
@@ -77,17 +78,17 @@ class DoublingSet:
     games: int
     game: Games
     """Index of each position's game."""
-    raw: Floats
+    raw: FloatArray
     """Raw scores D."""
-    chances: Floats
+    chances: FloatArray
     """Win probabilities according to the player."""
-    doubles: Flags
+    doubles: BoolArray
     """Whether the player doubles, or is too good to double."""
-    drops: Flags
+    drops: BoolArray
     """Whether the opponent passes a double."""
 
     @property
-    def scores(self) -> Floats:
+    def scores(self) -> FloatArray:
         """Scores S."""
         return self.formula.squashed(self.raw)
 
@@ -194,7 +195,7 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[Games, Boar
     return numbers, boards
 
 
-def _decided(chances: Floats, boards: Board) -> tuple[Flags, Flags]:
+def _decided(chances: FloatArray, boards: Board) -> tuple[BoolArray, BoolArray]:
     """Return whether to double (or play on, too good to double) and whether to pass, for each of `boards`."""
     no_double, double_take, double_pass = cube_equities(
         chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards)
@@ -203,7 +204,9 @@ def _decided(chances: Floats, boards: Board) -> tuple[Flags, Flags]:
     return doubles, double_take >= double_pass
 
 
-def _switch(scores: Floats, decisions: Flags, games: Games, seed: int, resamples: int) -> tuple[float, float]:
+def _switch(
+    scores: FloatArray, decisions: BoolArray, games: Games, seed: int, resamples: int
+) -> tuple[float, float]:
     """Return the score at which half of the `decisions` are true, and its standard error over games."""
     random = np.random.default_rng(seed)
     _, group = np.unique(games, return_inverse=True)
@@ -216,7 +219,7 @@ def _switch(scores: Floats, decisions: Flags, games: Games, seed: int, resamples
     return _half(scores, decisions, ones), float(np.std(draws, ddof=1))
 
 
-def _half(scores: Floats, decisions: Flags, weights: Floats) -> float:
+def _half(scores: FloatArray, decisions: BoolArray, weights: FloatArray) -> float:
     """Fit a logistic function to `decisions` by Newton's method; return the score at which it is one half.
 
     If a score separates all decisions, so that the fit diverges, return the middle of the gap.

@@ -12,7 +12,6 @@ from motif.doubling.equities import (
     DEFAULT_EFFICIENCY,
     Efficiency,
     EquityScale,
-    Floats,
     as_efficiency,
     check_valued,
     fixed_cube_model,
@@ -32,8 +31,9 @@ from motif.evaluators.cube_model import (
     share_table,
     without_cube,
 )
-from motif.rollouts.cubeful_games import Flags, decide_cubes, value_rolled
+from motif.rollouts.cubeful_games import decide_cubes, value_rolled
 from motif.rollouts.games import Games
+from motif.runtime.arrays import BoolArray, FloatArray
 
 MATCH_CHECKERS = 4
 """Maximum number of checkers per side for which match values of all positions are computed."""
@@ -106,12 +106,12 @@ def _cube_model_for(state: MatchState, table: MatchEquityTable | None, efficienc
 
 
 @lru_cache(maxsize=_SCORES_KEPT)
-def _match_table(state: MatchState, table: MatchEquityTable | None) -> Floats:
+def _match_table(state: MatchState, table: MatchEquityTable | None) -> FloatArray:
     return share_table(match_values(state, MATCH_CHECKERS, table), partial(_match_table, state, table))
 
 
 @lru_cache(maxsize=1)
-def _money_table() -> Floats:
+def _money_table() -> FloatArray:
     return money_cubes()[None]
 
 
@@ -141,8 +141,8 @@ ALMOST = 1e-9
 
 
 def decided_ahead(
-    judge: Evaluator, cubes: CubeModel, states: Games, sides: Games, boards: Board, chances: Floats
-) -> tuple[Flags, Flags]:
+    judge: Evaluator, cubes: CubeModel, states: Games, sides: Games, boards: Board, chances: FloatArray
+) -> tuple[BoolArray, BoolArray]:
     """Return whether `sides` (n,), who are on roll and may double, should double, and whether to take.
 
     The model decides from the `chances` (n, 5) of `boards` (n, 26); in close cases, the `judge`'s lookahead

@@ -15,11 +15,12 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.doubling.cube_states import cube_maker
 from motif.doubling.decision import best_action
-from motif.doubling.equities import DOUBLE_PASS, Floats, scale
+from motif.doubling.equities import DOUBLE_PASS, scale
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import NO_STATE
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, tally_trials
+from motif.runtime.arrays import FloatArray
 from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch
 
@@ -33,9 +34,9 @@ class CubeRollout(Tabular):
     """
 
     state: MatchState
-    mean: Floats
+    mean: FloatArray
     """Five probabilities and the equity without a double: (6,)."""
-    se: Floats
+    se: FloatArray
     """Standard errors of `mean`: (6,)."""
     double_take: float | None
     double_take_se: float | None

@@ -18,7 +18,6 @@ from motif.doubling.equities import (
     CubeCurves,
     Curve,
     Efficiency,
-    Floats,
     as_efficiency,
     check_valued,
     cube_curves,
@@ -31,6 +30,7 @@ from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import best_answers
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, turned
+from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines
@@ -204,7 +204,7 @@ class CubeDecision(Tabular):
         """Market windows of the opponent, in win probabilities of the opponent."""
         return self._windows(np.asarray(turned(self._model.ends), np.float64), self.state.switch_sides())
 
-    def _windows(self, ends: Floats, state: MatchState) -> tuple[MarketWindow, ...]:
+    def _windows(self, ends: FloatArray, state: MatchState) -> tuple[MarketWindow, ...]:
         if not is_double_useful(state):
             return ()
         efficiencies = (("dead", 0.0), ("efficiency", self.efficiency), ("live", 1.0))
@@ -288,7 +288,7 @@ class _WindowModel(NamedTuple):
     """Inputs of the market windows of a decision."""
 
     efficiency: float
-    ends: Floats
+    ends: FloatArray
     table: MatchEquityTable | None
 
 
@@ -355,7 +355,7 @@ def with_rollout(decision: CubeDecision, no_double: float, double_take: float) -
 
 
 def _decision(
-    ends: Floats,
+    ends: FloatArray,
     state: MatchState,
     x: float,
     table: MatchEquityTable | None,
@@ -438,7 +438,7 @@ def cash_point(curves: CubeCurves) -> float:
 
 
 def _window(
-    name: str, ends: Floats, state: MatchState, x: float, table: MatchEquityTable | None
+    name: str, ends: FloatArray, state: MatchState, x: float, table: MatchEquityTable | None
 ) -> MarketWindow:
     curves = cube_curves(ends, state, x, table)
     cash = cash_point(curves)
@@ -452,7 +452,7 @@ def _window(
     return MarketWindow(name, x, doubled, cash, good)
 
 
-def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
+def _places(curves: CubeCurves, cash: float, beavers: bool) -> FloatArray:
     """Return the win probabilities between which all equities of a window are linear."""
     curve = curves.doubled
     places = [curves.no_double.chances[0], curve.chances[0], np.array([cash])]
@@ -462,13 +462,13 @@ def _places(curves: CubeCurves, cash: float, beavers: bool) -> Floats:
     return np.unique(np.concatenate(places))
 
 
-def _over(curve: Curve, places: Floats) -> Floats:
+def _over(curve: Curve, places: FloatArray) -> FloatArray:
     """Return the equity of the first position at each of the win probabilities `places`."""
     rows = np.zeros(len(places), np.int64)
     return Curve(curve.chances[rows], curve.values[rows]).at(places)
 
 
-def _first_reached(places: Floats, values: Floats, least: float = -ALMOST) -> float | None:
+def _first_reached(places: FloatArray, values: FloatArray, least: float = -ALMOST) -> float | None:
     """Return where `values`, which are linear between `places`, first reach 0 (exceed it if `least` > 0)."""
     rows = np.flatnonzero(values >= least)
     if not len(rows):

@@ -24,7 +24,6 @@ from motif.doubling.equities import (
     DEFAULT_EFFICIENCY,
     EFFICIENCY_CLASSES,
     Efficiency,
-    Floats,
     cubeful_equities,
     efficiency_classes,
 )
@@ -35,6 +34,7 @@ from motif.rollouts.player_trials import best_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import CubeStart, tally_trials
+from motif.runtime.arrays import FloatArray
 from motif.runtime.settings import check_count, check_seed
 from motif.runtime.streams import derive_states
 
@@ -128,7 +128,7 @@ def cubeful_results(
     *,
     seed: int = 0,
     jobs: int | None = None,
-) -> tuple[Floats, Floats]:
+) -> tuple[FloatArray, FloatArray]:
     """Return the mean points (n, `CUBE_STATES`) of the players on roll, and the cubeless chances (n, 5).
 
     Points are in units of the cube; there is no double before the first roll.
@@ -149,7 +149,7 @@ def cubeful_results(
         jobs=jobs,
     )
 
-    def means(tallies: list[Tally]) -> Floats:
+    def means(tallies: list[Tally]) -> FloatArray:
         return np.array([tally.mean() for tally in tallies]).reshape(len(boards), -1, len(OUTPUTS) + 1)
 
     # The two cube states after the initial state are the doubled cube, owned by either side.
@@ -171,7 +171,7 @@ def boards_of_self_play(
 
 
 def _fits(
-    boards: Board, classes: npt.NDArray[np.int8], won: Floats, chances: Floats, trials: int
+    boards: Board, classes: npt.NDArray[np.int8], won: FloatArray, chances: FloatArray, trials: int
 ) -> tuple[FittedEfficiency, ...]:
     """Return the fit of each class from the results (n, `CUBE_STATES`) and chances (n, 5) of `boards`."""
     dead, live = (

@@ -39,9 +39,9 @@ from motif.evaluators.cube_model import (
 )
 from motif.evaluators.probabilities import OUTPUTS, WIN, switched_equities
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
 
-Floats = npt.NDArray[np.float64]
 # Estimates may be slightly outside 0 to 1 because of float32 rounding.
 _ROUNDING = 1e-6
 DOUBLE_PASS = 1.0
@@ -81,11 +81,11 @@ class Efficiency:
         """Return the x of `position` for the player on roll, or of contact positions without one."""
         return self.contact if position is None else float(self.of_boards(position.board[None])[0])
 
-    def of_boards(self, boards: Board) -> Floats:
+    def of_boards(self, boards: Board) -> FloatArray:
         """Return the x, float64 (n,), of `boards` int8 (n, 26), each from the side of the player on roll."""
         return np.asarray(efficiencies(self.numbers(), pack_many(boards)))
 
-    def numbers(self) -> Floats:
+    def numbers(self) -> FloatArray:
         """Return the fields in the order of `motif.evaluators.cube_model.NUMBERS` for kernels."""
         return np.array([getattr(self, name) for name in NUMBERS])
 
@@ -116,7 +116,7 @@ def efficiency_class(position: Position) -> str:
     return EFFICIENCY_CLASSES[int(efficiency_classes(position.board[None])[0])]
 
 
-def outcomes(probabilities: npt.ArrayLike) -> Floats:
+def outcomes(probabilities: npt.ArrayLike) -> FloatArray:
     """Convert the five cumulative probabilities (5,) or (n, 5) to win probabilities and shares (n, 5).
 
     The shares are those of gammons and backgammons among wins, then among losses.  Raises `SettingError`
@@ -135,12 +135,12 @@ def outcomes(probabilities: npt.ArrayLike) -> Floats:
 class Curve(NamedTuple):
     """Equities of n positions as functions of the win probability, each at k values."""
 
-    chances: Floats
+    chances: FloatArray
     """Win probabilities (n, k), ascending from 0 to 1."""
-    values: Floats
+    values: FloatArray
     """Equities (n, k)."""
 
-    def at(self, chances: Floats) -> Floats:
+    def at(self, chances: FloatArray) -> FloatArray:
         """Return the equities (n,) at one win probability per position."""
         return np.asarray(curve_values(self.chances, self.values, np.ascontiguousarray(chances)))
 
@@ -165,7 +165,7 @@ class CubeCurves(NamedTuple):
 
 
 def cube_curves(
-    ends: Floats, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
+    ends: FloatArray, state: MatchState, x: float | FloatArray, table: MatchEquityTable | None = None
 ) -> CubeCurves:
     """Return the curves of `ends` (n, 5), from `outcomes`, in `state` at efficiency `x`.
 
@@ -187,8 +187,11 @@ def value_of_pass(state: MatchState, table: MatchEquityTable | None = None) -> f
 
 
 def cube_equities(
-    probabilities: npt.ArrayLike, state: MatchState, x: float | Floats, table: MatchEquityTable | None = None
-) -> tuple[Floats, Floats, float]:
+    probabilities: npt.ArrayLike,
+    state: MatchState,
+    x: float | FloatArray,
+    table: MatchEquityTable | None = None,
+) -> tuple[FloatArray, FloatArray, float]:
     """Return the equities (n,) of `probabilities` (n, 5) in `state`: no double, double/take, double/pass.
 
     They are in the units of `CubeCurves`.  The player on roll must be allowed to double; `x` is a number or
@@ -200,7 +203,7 @@ def cube_equities(
     return curves.no_double.at(wins), curves.doubled.at(wins), curves.double_pass
 
 
-def cubeful_equities(probabilities: npt.ArrayLike, state: MatchState, x: float | Floats) -> Floats:
+def cubeful_equities(probabilities: npt.ArrayLike, state: MatchState, x: float | FloatArray) -> FloatArray:
     """Return the cubeful equities (n,) of `probabilities` (n, 5), without a double before this roll.
 
     They are in units of the current cube for money, and normalised (see `EquityScale`) in a match; the
@@ -221,7 +224,7 @@ class EquityScale(NamedTuple):
     middle: float = 0.0
     half: float = 1.0
 
-    def equity(self, value: float | Floats) -> float | Floats:
+    def equity(self, value: float | FloatArray) -> float | FloatArray:
         """Convert a value of `CubeCurves` to an equity."""
         return (value - self.middle) / self.half
 
@@ -284,7 +287,7 @@ def is_valued_without_cube(state: MatchState) -> bool:
     return state.crawford or max(own, opponent) <= state.cube or own == opponent == 2
 
 
-def _last_level(state: MatchState) -> tuple[int, npt.NDArray[np.int64]]:
+def _last_level(state: MatchState) -> tuple[int, IntArray]:
     """Return the last useful cube level, and the level at which its double is played out.
 
     The first is the last level at which a double may be useful to both players; a player for whom the cube

@@ -24,8 +24,6 @@ from motif.evaluators.bearoff.two_sided_cubes import (
     OPPONENTS,
     OWN,
     CubeRules,
-    Floats,
-    Numbers,
     all_home_plays,
     home_plays_from,
     money_cubes,
@@ -33,6 +31,7 @@ from motif.evaluators.bearoff.two_sided_cubes import (
     pair_values,
 )
 from motif.evaluators.cube_model import NO_STATE
+from motif.runtime.arrays import FloatArray, IntArray
 
 MAX_VALUES = 4_000_000
 """Maximum number of values computed for one position, which takes about half a second."""
@@ -100,7 +99,7 @@ def _home_numbers(position: Position) -> tuple[int, int] | None:
     return number_of(own), number_of(opponent)
 
 
-def _money_equities(values: Floats, state: MatchState) -> CubeValues:
+def _money_equities(values: FloatArray, state: MatchState) -> CubeValues:
     """Return the values of a cube decision from `values`, a position's values for each owner of the cube."""
     no_double = float(values[MONEY_COLUMNS[state.cube_owner]])
     if not may_double(state):
@@ -120,8 +119,8 @@ class _Values(NamedTuple):
     table: MatchEquityTable
     levels: dict[CubeLevel, int]
     """Index of each cube level; empty for money."""
-    numbers: tuple[Numbers, Numbers]
-    rolled: Floats
+    numbers: tuple[IntArray, IntArray]
+    rolled: FloatArray
     """Values in the form returned by `pair_values`."""
 
     def equities(
@@ -140,7 +139,7 @@ class _Values(NamedTuple):
                 return self._at(state, player, self.rolled[player, *rows])
         return None
 
-    def _at(self, state: MatchState, player: int, values: Floats) -> CubeValues:
+    def _at(self, state: MatchState, player: int, values: FloatArray) -> CubeValues:
         """Return the equities from a position's `values` for the `player` on roll."""
         if not state.length:
             return _money_equities(values, state)
@@ -185,7 +184,7 @@ def _worked_out(state: MatchState, table: MatchEquityTable, numbers: tuple[int, 
     return _Values(_score(state), table, levels, (sides[0].numbers, sides[1].numbers), values)
 
 
-def match_values(state: MatchState, checkers: int, table: MatchEquityTable | None = None) -> Floats:
+def match_values(state: MatchState, checkers: int, table: MatchEquityTable | None = None) -> FloatArray:
     """Return the match-winning probabilities (2, n, n, S) of bearoffs with at most `checkers` a side.
 
     They are indexed by the side on roll, its home position, the opponent's home position, and the
@@ -216,7 +215,7 @@ def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
     return {level: number for number, level in enumerate(levels)}
 
 
-def levels_after_doubles(state: MatchState, levels: dict[CubeLevel, int]) -> Numbers:
+def levels_after_doubles(state: MatchState, levels: dict[CubeLevel, int]) -> IntArray:
     """Return the level (2, S) after a double by each player, or `NO_STATE`, for each of `levels`.
 
     A double is useless to a player who wins the match with the current cube.

@@ -20,9 +20,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.match_state import MatchState
+from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import text_of
 from motif.runtime.limits import EQUITY_TABLE_FILE
@@ -44,11 +44,11 @@ class MatchEquityTable:
 
     name: str
     description: str
-    before: npt.NDArray[np.float64]
+    before: FloatArray
     """Match-winning probabilities (n, n) of a player ``row + 1`` away against an opponent ``column + 1``
     away; row 0 is the Crawford game.
     """
-    after: npt.NDArray[np.float64]
+    after: FloatArray
     """Probabilities (n or n - 1,) of a trailer who is ``index + 1`` away after the Crawford game."""
 
     @property

@@ -26,6 +26,7 @@ from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters.bras_set import BRAS_SET
 from motif.parameters.named_sets import features
+from motif.runtime.arrays import FloatArray
 from motif.runtime.documents import Entry, yaml_document
 from motif.runtime.errors import PlayerError, WeightFileError, plain_text, shown
 from motif.runtime.files import text_of
@@ -62,20 +63,20 @@ class BrasFormula:
     """The value of D for which g is tanh(1), above 0."""
 
     @property
-    def row(self) -> npt.NDArray[np.float64]:
+    def row(self) -> FloatArray:
         """The weights (11,) in the order of the parameter set."""
         return np.array([self.weights[name] for name in BRAS_SET.names])
 
-    def raw_scores(self, boards: Board) -> npt.NDArray[np.float64]:
+    def raw_scores(self, boards: Board) -> FloatArray:
         """Return D of each of `boards` int8 (n, 26), for the player on roll: float64 (n,)."""
         # Not a matrix product: its last bits may depend on the number of rows.
         return np.asarray((features(BRAS_SET, boards).astype(np.float64) * self.row).sum(axis=1))
 
-    def percent(self, boards: Board) -> npt.NDArray[np.float64]:
+    def percent(self, boards: Board) -> FloatArray:
         """Return S (n,), 0 to 100, of the player on roll in each of `boards` (n, 26)."""
         return self.squashed(self.raw_scores(boards))
 
-    def squashed(self, raw: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def squashed(self, raw: npt.ArrayLike) -> FloatArray:
         """Return S of each D in `raw`, an array of any shape."""
         return np.asarray(50 + 50 * np.tanh(np.asarray(raw) / self.sigma))
 

@@ -11,10 +11,10 @@ If classes have different numbers of knots, shorter tables are padded with infin
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.compiler.jit import inline_kernel, kernel
 from motif.evaluators.probabilities import probability_to_raw, squash_probability
+from motif.runtime.arrays import Float32Array, FloatArray
 
 
 @inline_kernel
@@ -49,7 +49,7 @@ def calibrated_chances(knots, chances):
 
 CALIBRATED_HEAD = "win"
 """The only head that has a calibration."""
-KnotRows = npt.NDArray[np.float32]
+KnotRows = Float32Array
 """Knots (k, 2) of one class, as in a weight file: scores and chances."""
 
 
@@ -69,13 +69,13 @@ def knot_fault(rows: KnotRows) -> tuple[int, str] | None:
     return None
 
 
-def raw_knots(rows: KnotRows) -> npt.NDArray[np.float64]:
+def raw_knots(rows: KnotRows) -> FloatArray:
     """Return knots float64 (k, 2) in the form for kernels."""
     scores, chances = rows.astype(np.float64).T
     return np.column_stack([scores, raw_sums(np.ascontiguousarray(chances))])
 
 
-def knot_tables(calibration: Mapping[str, KnotRows], class_names: Sequence[str]) -> npt.NDArray[np.float64]:
+def knot_tables(calibration: Mapping[str, KnotRows], class_names: Sequence[str]) -> FloatArray:
     """Return knots float64 (classes, k, 2) for a model; (0, 0, 2) without a calibration.
 
     A class without knots is not calibrated.

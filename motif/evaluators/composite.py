@@ -18,6 +18,7 @@ from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.named import COMPOSITE_PREFIX, load_evaluator
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.runtime.arrays import Float32Array, FloatArray
 from motif.runtime.errors import PlayerError, did_you_mean
 
 _DEFAULTS = {"crashed": "contact"}
@@ -54,14 +55,14 @@ class CompositeEvaluator(Evaluator):
         self.parts = tuple(parts[one] if one in parts else parts[_DEFAULTS[one]] for one in CLASS_NAMES)
         """The parts in the order of the class codes."""
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         boards = as_boards(positions)
         values = np.empty((len(boards), len(OUTPUTS)), np.float32)
         self._fill(boards, values, lambda part, some: part.evaluate_many(some))
         return values
 
-    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+    def equity_many(self, boards: Board) -> FloatArray:
         """See `Evaluator.equity_many`; a part with an equity head uses it."""
         values = np.empty(len(boards))
         self._fill(boards, values, lambda part, some: part.equity_many(some))

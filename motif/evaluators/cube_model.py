@@ -28,7 +28,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import HOME_POINTS, PACKED_WORDS, checkers_in, occupied, pips_in
 from motif.compiler.jit import DOUBLES, FLAG, FLOAT64, NOTHING, inline_kernel, kernel, lean_kernel, words_of
@@ -43,6 +42,7 @@ from motif.evaluators.probabilities import (
     equity_of,
 )
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, RACE, classify
+from motif.runtime.arrays import FloatArray, IntArray
 
 CUBELESS, DEAD, MONEY_CUBE, MATCH_CUBE = range(4)
 """Kinds of model: cubeless money play, a dead cube, money play, a match."""
@@ -66,8 +66,8 @@ _OPPONENT = PACKED_WORDS // 2
 _BEAVERED = 2.0
 """Factor on the equity of a beavered cube."""
 
-_Ints = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
+_Ints = IntArray
+_Floats = FloatArray
 
 
 class ExactValues(NamedTuple):
@@ -438,16 +438,14 @@ def first_value(cube_model, state, side, held):
     return max(held[state], after_double(cube_model, state, side, taken))
 
 
-def best_answers(taken: npt.NDArray[np.float64], passed: float, beavers: bool) -> npt.NDArray[np.float64]:
+def best_answers(taken: FloatArray, passed: float, beavers: bool) -> FloatArray:
     """Return `after_double` for many equities after a take (n,), and one after a pass."""
     if beavers:
         taken = np.where(taken < 0, _BEAVERED * taken, taken)
     return np.minimum(taken, passed)
 
 
-def best_of_double(
-    cube_model: CubeModel, side: int, pairs: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def best_of_double(cube_model: CubeModel, side: int, pairs: FloatArray) -> FloatArray:
     """Return the equities (n,) for `side`, on roll, who may double first.
 
     `pairs` (n, 2) are the equities without a double and after double and take.

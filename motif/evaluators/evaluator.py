@@ -11,11 +11,8 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position, PositionLike, as_boards
 from motif.evaluators.cube_model import NO_CUBE, CubeModel, best_of_double, cube_pairs
 from motif.evaluators.probabilities import Probabilities, equities, switched_equities
+from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Singles = npt.NDArray[np.float32]
 
 _PLAYS_AT_ONCE = 1 << 20
 
@@ -30,7 +27,7 @@ class BestPlays(NamedTuple):
 
     boards: Board
     """(n, 26): boards after the plays, from the perspective of the next player on roll."""
-    equities: Floats
+    equities: FloatArray
     """(n,): equities of the movers."""
 
 
@@ -41,13 +38,13 @@ ROLLOUT_SOURCE = 10
 class PlayEstimates(NamedTuple):
     """Equities of plays for their movers, and the source of each."""
 
-    values: Floats
+    values: FloatArray
     """(m,): equities."""
-    sources: Ints
+    sources: IntArray
     """(m,): plies of lookahead for each play, or `ROLLOUT_SOURCE`."""
 
 
-def first_best(values: Floats, starts: npt.NDArray[np.integer]) -> Ints:
+def first_best(values: FloatArray, starts: npt.NDArray[np.integer]) -> IntArray:
     """Return the rows (n,) of the highest `values` (m,) by decision; decisions begin at `starts` (n,).
 
     Of equal values the first is used, in the order of the legal plays; all ties are broken in this way.
@@ -60,7 +57,7 @@ def first_best(values: Floats, starts: npt.NDArray[np.integer]) -> Ints:
     return highest[np.searchsorted(highest, starts)]
 
 
-def best_few(values: Floats, plays: PlayBatch, count: int) -> npt.NDArray[np.bool_]:
+def best_few(values: FloatArray, plays: PlayBatch, count: int) -> BoolArray:
     """Return which of `plays` (m,) are among the `count` best of their decisions by `values` (m,)."""
     ranked = np.lexsort((-values, plays.decision))
     few = np.empty(len(values), np.bool_)
@@ -68,7 +65,7 @@ def best_few(values: Floats, plays: PlayBatch, count: int) -> npt.NDArray[np.boo
     return few
 
 
-def without_ties(values: Floats, before: Board, plays: PlayBatch, evaluator: "Evaluator") -> Floats:
+def without_ties(values: FloatArray, before: Board, plays: PlayBatch, evaluator: "Evaluator") -> FloatArray:
     """Return cubeful `values` (m,) of plays, with ties for the best broken by cubeless equities.
 
     If the opponent cashes after every play, all plays have the same equity, but some are better in case the
@@ -86,7 +83,7 @@ def without_ties(values: Floats, before: Board, plays: PlayBatch, evaluator: "Ev
     return values
 
 
-def with_closer_look(values: Floats, plays: PlayBatch, seen: npt.NDArray[np.bool_], closer: Floats) -> Floats:
+def with_closer_look(values: FloatArray, plays: PlayBatch, seen: BoolArray, closer: FloatArray) -> FloatArray:
     """Return `values` (m,) of plays, with those of the plays `seen` (m,) replaced by `closer` (k,).
 
     Other plays keep their values, but at most the lowest closer value of their decision.
@@ -128,7 +125,7 @@ class Evaluator(ABC):
         return self
 
     @abstractmethod
-    def evaluate_many(self, positions: npt.ArrayLike) -> Singles:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """Return the five cumulative probabilities float32 (n, 5) of `positions` int8 (n, 26).
 
         Raises `PositionError`, which names the first invalid row.
@@ -138,11 +135,11 @@ class Evaluator(ABC):
         """Return the five probabilities of one position."""
         return Probabilities(*map(float, self.evaluate_many(Position.of(position).board[None])[0]))
 
-    def equity_many(self, boards: Board) -> Floats:
+    def equity_many(self, boards: Board) -> FloatArray:
         """Return the equities float64 (n,) that rank positions: those of the equity head if there is one."""
         return equities(self.evaluate_many(boards).astype(np.float64))
 
-    def play_equities(self, before: Board, plays: PlayBatch) -> Floats:
+    def play_equities(self, before: Board, plays: PlayBatch) -> FloatArray:
         """Return the equities (m,) of `plays` for their movers, from the boards `before` (n, 26).
 
         Plays are ranked by these equities everywhere.
@@ -156,20 +153,20 @@ class Evaluator(ABC):
         values = self.with_cube(cube_model).play_equities(before, plays)
         return PlayEstimates(values, self.sources_of(plays.boards))
 
-    def sources_of(self, boards: Board) -> Ints:
+    def sources_of(self, boards: Board) -> IntArray:
         """Return the sources (n,) of the values of `boards` (n, 26), as in `PlayEstimates.sources`."""
         return np.zeros(len(boards), np.int64)
 
     def choosing_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
-    ) -> Floats:
+    ) -> FloatArray:
         """Return the equities by which plays are chosen: the cubeful `play_equities` of `side`, who moves.
 
         An evaluator may skip work that cannot change the best play.
         """
         return self.with_cube(cube_model, side).play_equities(before, plays)
 
-    def best_plays(self, boards: Board, rolls: Ints, plays_at_once: int = _PLAYS_AT_ONCE) -> BestPlays:
+    def best_plays(self, boards: Board, rolls: IntArray, plays_at_once: int = _PLAYS_AT_ONCE) -> BestPlays:
         """Return the best plays of `rolls` (n, 2; higher die first) on `boards` (n, 26): see `first_best`."""
         after, equities = np.empty_like(boards), np.empty(len(boards))
         for batch in play_batches(boards, rolls, plays_at_once):
@@ -186,11 +183,11 @@ class Evaluator(ABC):
         """
         return self if cube_model.is_cubeless else CubefulEvaluator(self, cube_model, side)
 
-    def cubeful_probabilities(self, boards: Board, cube_model: CubeModel, side: int) -> Singles:
+    def cubeful_probabilities(self, boards: Board, cube_model: CubeModel, side: int) -> Float32Array:
         """Return the five probabilities (n, 5) of `boards` (n, 26) under cubeful play."""
         return self.evaluate_many(boards)
 
-    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> Floats:
+    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> FloatArray:
         """Return the cubeful equities (n, 2) of `boards` (n, 26) for `side`, on roll.
 
         Column 0 is the equity without a double before this roll, column 1 after double and take; both are
@@ -199,13 +196,13 @@ class Evaluator(ABC):
         rows = self.evaluate_many(boards).astype(np.float64)
         return np.asarray(cube_pairs(cube_model, side, pack_many(boards), rows))
 
-    def cubeful_equities(self, boards: Board, cube_model: CubeModel, side: int) -> Floats:
+    def cubeful_equities(self, boards: Board, cube_model: CubeModel, side: int) -> FloatArray:
         """Return the cubeful equities (n,) of `boards` (n, 26) for `side`, on roll, who may double first."""
         return best_of_double(cube_model, side, self.cube_equities(boards, cube_model, side))
 
     def cubeful_play_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel, side: int
-    ) -> Floats:
+    ) -> FloatArray:
         """Return the cubeful `play_equities` of `side`, who moves."""
         return switched_equities(self.cubeful_equities(plays.boards, cube_model, 1 - side))
 
@@ -236,21 +233,21 @@ class CubefulEvaluator(Evaluator):
         """See `Evaluator.with_cube`."""
         return self._base.with_cube(cube_model, side)
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> Singles:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`; the probabilities are those of cubeful play."""
         return self._base.cubeful_probabilities(as_boards(positions), self.cube_model, self._side)
 
-    def equity_many(self, boards: Board) -> Floats:
+    def equity_many(self, boards: Board) -> FloatArray:
         """See `Evaluator.equity_many`; equities are normalised to the root of the cube model."""
         return self._base.cubeful_equities(boards, self.cube_model, self._side)
 
-    def play_equities(self, before: Board, plays: PlayBatch) -> Floats:
+    def play_equities(self, before: Board, plays: PlayBatch) -> FloatArray:
         """See `Evaluator.play_equities`."""
         return self._base.cubeful_play_equities(before, plays, self.cube_model, self._side)
 
     def choosing_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
-    ) -> Floats:
+    ) -> FloatArray:
         """See `Evaluator.choosing_equities`; the evaluator's own cube model is used."""
         values = self._base.choosing_equities(before, plays, self.cube_model, self._side)
         return without_ties(values, before, plays, self._base.without_lookahead)

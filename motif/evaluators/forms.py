@@ -8,7 +8,6 @@ several boards and heads together.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import CHECKERS
 from motif.compiler.jit import inline_kernel, trailing_zeros
@@ -24,6 +23,7 @@ from motif.compiler.simd import (
 from motif.evaluators.probabilities import HEADS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import MAX_PARAMETERS
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 
 APART, FIRST, AGAIN = range(3)
 """What the boards of a batch have in common: nothing; the checkers of the player on roll; these checkers,
@@ -42,50 +42,50 @@ class FormTables(NamedTuple):
     Group `first` + k `stride` of a head holds its parameters from k `GROUP` on.
     """
 
-    bias: npt.NDArray[np.float64] = np.zeros((len(CLASS_NAMES), 0))
+    bias: FloatArray = np.zeros((len(CLASS_NAMES), 0))
     """(classes, heads)"""
-    first: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), 0), np.int64)
+    first: IntArray = np.zeros((len(CLASS_NAMES), 0), np.int64)
     """(classes, heads): the head's first group, or ABSENT."""
-    stride: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), 0), np.int64)
+    stride: IntArray = np.zeros((len(CLASS_NAMES), 0), np.int64)
     """(classes, heads)"""
-    linear: npt.NDArray[np.float32] = np.zeros((len(CLASS_NAMES), 0), np.float32)
+    linear: Float32Array = np.zeros((len(CLASS_NAMES), 0), np.float32)
     """(classes, columns): linear weights; the columns are a multiple of `WIDTH`."""
-    rows: npt.NDArray[np.float32] = np.zeros((len(CLASS_NAMES), 0, 0), np.float32)
+    rows: Float32Array = np.zeros((len(CLASS_NAMES), 0, 0), np.float32)
     """(classes, n, columns): weights of the products of the n parameters with each column's parameter."""
-    begins: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), 0), np.int64)
+    begins: IntArray = np.zeros((len(CLASS_NAMES), 0), np.int64)
     """(classes, groups): the first group of rows that is not 0 in a group of columns or in a later one."""
 
 
 class BoardBatch(NamedTuple):
     """Up to `TOGETHER` boards of one class that are evaluated together."""
 
-    boards: npt.NDArray[np.int64]
+    boards: IntArray
     """(TOGETHER,): the caller's numbers of the boards."""
-    features: npt.NDArray[np.float32]
+    features: Float32Array
     """(TOGETHER, MAX_ROW)"""
-    nonzero: npt.NDArray[np.int64]
+    nonzero: IntArray
     """(2, MAX_ROW): the parameters that are not 0 on every board, in ascending order, from `find_nonzero`:
     those of the player on roll alone, then the others.
     """
-    nonzero_counts: npt.NDArray[np.int64]
+    nonzero_counts: IntArray
     """(2,): their numbers."""
-    nonzero_before: npt.NDArray[np.int64]
+    nonzero_before: IntArray
     """(2, MAX_ROW / GROUP + 1): their numbers before each group of parameters."""
-    column_sums: npt.NDArray[np.float32]
+    column_sums: Float32Array
     """(TOGETHER, columns): the sums of `FormTables`."""
-    common_column_sums: npt.NDArray[np.float32]
+    common_column_sums: Float32Array
     """(columns,): the part of these that depends on the player on roll alone, for `AGAIN`."""
-    point_rows: npt.NDArray[np.int64]
+    point_rows: IntArray
     """(TOGETHER, 2, CHECKERS): rows of the hidden layer's point tables that each board reads, by side."""
-    point_row_counts: npt.NDArray[np.int64]
+    point_row_counts: IntArray
     """(TOGETHER, 2)"""
-    unit_sums: npt.NDArray[np.float32]
+    unit_sums: Float32Array
     """(TOGETHER, MAX_UNITS): the sums of hidden units, before the squash."""
-    common_unit_sums: npt.NDArray[np.float32]
+    common_unit_sums: Float32Array
     """(MAX_UNITS,): the part of these that depends on the player on roll alone, for `AGAIN`."""
-    unit_outputs: npt.NDArray[np.float64]
+    unit_outputs: FloatArray
     """(5,): what the hidden units of one board add."""
-    raws: npt.NDArray[np.float64]
+    raws: FloatArray
     """(TOGETHER, heads): raw sums, in the order of `HEADS`."""
 
 

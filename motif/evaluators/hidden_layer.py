@@ -18,6 +18,7 @@ from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.compiler.jit import inline_kernel, trailing_zeros
 from motif.compiler.simd import GROUP, OUTPUT_COUNT, SQUASH_LIMIT, WIDTH, add_rows, sums_of_squashed
 from motif.evaluators.forms import add_part, fresh_boards, share_sums
+from motif.runtime.arrays import Float32Array, IntArray
 
 MAX_UNITS = 512
 """Maximum number of hidden units of a class."""
@@ -30,17 +31,17 @@ _EQUAL = 1e-9
 class HiddenTables(NamedTuple):
     """The hidden layers of all classes, for kernels; U is a multiple of `WIDTH`, padded with zeros."""
 
-    counts: npt.NDArray[np.int64]
+    counts: IntArray
     """(classes,): units of each class, rounded up to `WIDTH`; (0,) if no class has any."""
-    bias: npt.NDArray[np.float32]
+    bias: Float32Array
     """(classes, U): biases."""
-    inputs: npt.NDArray[np.float32]
+    inputs: Float32Array
     """(classes, n, U): weights of the n parameters before scaling."""
-    begins: npt.NDArray[np.int64]
+    begins: IntArray
     """(U / GROUP,): zeros: no group of rows of the inputs is 0."""
-    points: npt.NDArray[np.float32]
+    points: Float32Array
     """(classes, 2, 25, 16, U): by side (the player on roll first), point and number of checkers."""
-    outputs: npt.NDArray[np.float32]
+    outputs: Float32Array
     """(classes, 5, U): output weights by probability."""
 
 

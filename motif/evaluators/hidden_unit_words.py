@@ -24,6 +24,7 @@ from motif.parameters import Parameter, ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.registry import SIDE_WORDS
+from motif.runtime.arrays import BoolArray, Float32Array, FloatArray
 
 MAX_INPUTS = 3
 """Maximum number of inputs in a description."""
@@ -43,7 +44,7 @@ _BAR = PACKED_BAR + 1
 _YES_OR_NO = "yes or no"
 _COUNTED = re.compile(r"\b\w\w+s\b")
 """A plural noun before the first "of"."""
-_Floats = npt.NDArray[np.float64]
+_Floats = FloatArray
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _strongest(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> l
     return strongest
 
 
-def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tuple[list[int], float]:
+def _steps(along: _Floats, together: _Floats, may: BoolArray) -> tuple[list[int], float]:
     """Select the inputs that explain most of a variable, one by one; return them and the share explained.
 
     `along` (c,) are the correlations of the inputs with the variable, `together` (c, c) their correlations
@@ -184,9 +185,9 @@ def _steps(along: _Floats, together: _Floats, may: npt.NDArray[np.bool_]) -> tup
 def _inputs(
     layer: HiddenLayer,
     parameters: ParameterSet,
-    rows: npt.NDArray[np.float32],
+    rows: Float32Array,
     checkers: npt.NDArray[np.int8],
-) -> tuple[list[_Input], npt.NDArray[np.bool_], _Floats]:
+) -> tuple[list[_Input], BoolArray, _Floats]:
     """Return the c possible inputs, which of them each unit has (m, c), and their values (n, c)."""
     known = [_of_parameter(parameter) for parameter in parameters.parameters]
     used, columns = [layer.inputs != 0], [rows.astype(np.float64)]

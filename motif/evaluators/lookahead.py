@@ -39,8 +39,6 @@ from motif.evaluators.evaluator import (
     ROLLOUT_SOURCE,
     BestPlays,
     Evaluator,
-    Floats,
-    Ints,
     PlayEstimates,
     best_few,
     first_best,
@@ -61,10 +59,9 @@ from motif.evaluators.lookahead_memory import MAX_PLIES, thread_tree
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.position_class import RACE, classify_many
+from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.progress import checkpoint
-
-Flags = npt.NDArray[np.bool_]
 
 _POSITIONS_AT_ONCE = 512
 _BETWEEN_CHECKPOINTS = 16
@@ -191,7 +188,7 @@ class View(NamedTuple):
         state = int(self.cube_model.doubled[self.cube_model.state, self.side])
         return None if state == NO_STATE else self._in_state(state)
 
-    def limited(self, pairs: Floats) -> Floats:
+    def limited(self, pairs: FloatArray) -> FloatArray:
         """Return `Evaluator.cube_equities` (n, 2), limited to what results can give before another double."""
         results, state, side = self.cube_model.equities, self.cube_model.state, self.side
         doubled = int(self.cube_model.doubled[state, side])
@@ -206,7 +203,7 @@ class View(NamedTuple):
         present = self.cube_model.state if self.present == _PRESENT else self.present
         return self._replace(cube_model=self.cube_model._replace(state=state), present=present)
 
-    def best_of(self, pairs: Floats) -> Floats:
+    def best_of(self, pairs: FloatArray) -> FloatArray:
         """Return the values (n,) of positions where `side` may double, from cube equities (n, 2)."""
         return best_of_double(self.cube_model, self.side, pairs)
 
@@ -269,7 +266,7 @@ class LookaheadEvaluator(Evaluator):
         rolled = self.depth.rollout
         return None if rolled is None or self._rollouts is None else (rolled, self._rollouts(rolled))
 
-    def plays_out(self, boards: Board) -> Flags:
+    def plays_out(self, boards: Board) -> BoolArray:
         """Return which of `boards` (n, 26) are late endings that are played to the end, bool (n,)."""
         if self._endings is None:
             return np.zeros(len(boards), np.bool_)
@@ -289,25 +286,23 @@ class LookaheadEvaluator(Evaluator):
         depth = DEFAULT_DEPTH if self.depth.rollout else self._depth_name
         return LookaheadEvaluator(self._base, self.plies - 1, depth)
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         return self._mixed(as_boards(positions), _MONEY, rows=True).astype(np.float32)
 
-    def equity_many(self, boards: Board) -> Floats:
+    def equity_many(self, boards: Board) -> FloatArray:
         """See `Evaluator.equity_many`."""
         return self._mixed(boards, _MONEY, rows=False)
 
-    def cubeful_probabilities(
-        self, boards: Board, cube_model: CubeModel, side: int
-    ) -> npt.NDArray[np.float32]:
+    def cubeful_probabilities(self, boards: Board, cube_model: CubeModel, side: int) -> Float32Array:
         """See `Evaluator.cubeful_probabilities`."""
         return self._mixed(boards, View(cube_model, side), rows=True).astype(np.float32)
 
-    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> Floats:
+    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> FloatArray:
         """See `Evaluator.cube_equities`: both sides double at every node of the lookahead."""
         return self._mixed(boards, View(cube_model, side), rows=False)
 
-    def play_equities(self, before: Board, plays: PlayBatch) -> Floats:
+    def play_equities(self, before: Board, plays: PlayBatch) -> FloatArray:
         """See `Evaluator.play_equities`."""
         return self._full_estimates(before, plays, _MONEY).values
 
@@ -317,7 +312,7 @@ class LookaheadEvaluator(Evaluator):
         """See `Evaluator.play_estimates`."""
         return self._full_estimates(before, plays, View(cube_model, 0))
 
-    def sources_of(self, boards: Board) -> Ints:
+    def sources_of(self, boards: Board) -> IntArray:
         """See `Evaluator.sources_of`; all boards are evaluated to the full depth."""
         sources = np.full(len(boards), self.plies)
         sources[self.plays_out(boards)] = ROLLOUT_SOURCE
@@ -327,7 +322,7 @@ class LookaheadEvaluator(Evaluator):
 
     def choosing_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
-    ) -> Floats:
+    ) -> FloatArray:
         """See `Evaluator.choosing_equities`; a play without rivals is not evaluated deeper.
 
         Late endings are not played to the end either, because that would take too long in a game.
@@ -336,7 +331,7 @@ class LookaheadEvaluator(Evaluator):
 
     def cubeful_play_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel, side: int
-    ) -> Floats:
+    ) -> FloatArray:
         """See `Evaluator.cubeful_play_equities`."""
         return self._full_estimates(before, plays, View(cube_model, side)).values
 
@@ -355,7 +350,7 @@ class LookaheadEvaluator(Evaluator):
         mixtures = unmixed.copy()
         passed = np.ones(count, np.bool_)
 
-        def at(ply: int, rows: Flags) -> Floats:
+        def at(ply: int, rows: BoolArray) -> FloatArray:
             skipped = rows & (plies_of < ply - 1) & (self.depth.shares[ply - 1] > 0)
             if skipped.any():
                 unmixed[skipped] = self._seen(plays.boards[skipped], ply - 1, opponent, rows=False)
@@ -376,7 +371,7 @@ class LookaheadEvaluator(Evaluator):
             return PlayEstimates(values, sources)
         how, player = rolling
 
-        def rolled_out(rows: Flags) -> Floats:
+        def rolled_out(rows: BoolArray) -> FloatArray:
             shallow = rows & (plies_of < self.plies)
             if shallow.any():
                 latest[shallow] = at(self.plies, shallow)
@@ -394,14 +389,14 @@ class LookaheadEvaluator(Evaluator):
 
     def _closer(
         self,
-        values: Floats,
-        latest: Floats,
+        values: FloatArray,
+        latest: FloatArray,
         plays: PlayBatch,
-        seen: Flags,
+        seen: BoolArray,
         limits: MoveFilter,
-        look: Callable[[Flags], Floats],
-        among: Flags | np.bool_ = np.True_,
-    ) -> tuple[Floats, Flags]:
+        look: Callable[[BoolArray], FloatArray],
+        among: BoolArray | np.bool_ = np.True_,
+    ) -> tuple[FloatArray, BoolArray]:
         """Evaluate the plays `seen` (m,) by `look`; return all values (m,), and which plays were evaluated.
 
         The best plays may turn out worse than the values of plays that a filter excluded: if the depth
@@ -442,7 +437,7 @@ class LookaheadEvaluator(Evaluator):
         """Return the shape of the values: probabilities, `Evaluator.cube_equities` or equities."""
         return (count, len(OUTPUTS)) if rows else (count,) if view.cube_model.is_cubeless else (count, 2)
 
-    def _mixed(self, boards: Board, view: View, rows: bool) -> Floats:
+    def _mixed(self, boards: Board, view: View, rows: bool) -> FloatArray:
         """Return the values of boards (see `_shape`); late endings are played to the end."""
         late = self.plays_out(boards)
         values = np.empty(self._shape(len(boards), view, rows))
@@ -454,13 +449,13 @@ class LookaheadEvaluator(Evaluator):
             values[~late] = self._with_rollout(boards[~late], view, rows)
         return values
 
-    def _played_out(self, boards: Board, view: View, ends: Evaluator) -> Floats:
+    def _played_out(self, boards: Board, view: View, ends: Evaluator) -> FloatArray:
         """Return equities (n,), or `Evaluator.cube_equities` (n, 2), of late endings `boards`."""
         if view.cube_model.is_cubeless:
             return ends.equity_many(boards)
         return self._shifted(boards, self._with_share(boards, view, rows=False), view, ends, 1.0)
 
-    def _with_rollout(self, boards: Board, view: View, rows: bool) -> Floats:
+    def _with_rollout(self, boards: Board, view: View, rows: bool) -> FloatArray:
         """Return the values of boards (see `_shape`), mixed with a short rollout if the depth has one.
 
         Races are not rolled out, here and in `_deepened`, because lookahead is more accurate there.
@@ -479,7 +474,7 @@ class LookaheadEvaluator(Evaluator):
                 mixed[contact] = self._shifted(some, own, view, player, share)
         return mixed
 
-    def _with_share(self, boards: Board, view: View, rows: bool) -> Floats:
+    def _with_share(self, boards: Board, view: View, rows: bool) -> FloatArray:
         """Return the values of boards (see `_shape`) by lookahead, mixed with the previous ply."""
         values = self._seen(boards, self.plies, view, rows)
         if self.depth.shares[self.plies - 1] > 0:
@@ -487,7 +482,9 @@ class LookaheadEvaluator(Evaluator):
             values = self._mixture(boards, self.plies, values, before)
         return values
 
-    def _shifted(self, boards: Board, values: Floats, view: View, rollout: Evaluator, share: float) -> Floats:
+    def _shifted(
+        self, boards: Board, values: FloatArray, view: View, rollout: Evaluator, share: float
+    ) -> FloatArray:
         """Return the `values` of boards, not probabilities, shifted by a `share` towards those of a rollout.
 
         The rollout knows the probabilities better, but only lookahead knows how both sides will use the cube.
@@ -503,7 +500,7 @@ class LookaheadEvaluator(Evaluator):
         )
         return view.limited(values + share * (rolled - own))
 
-    def _mixture(self, boards: Board, plies: int, values: Floats, before: Floats) -> Floats:
+    def _mixture(self, boards: Board, plies: int, values: FloatArray, before: FloatArray) -> FloatArray:
         """Return `values` of boards at `plies` (see `_shape`), mixed with `before`, the previous ply's.
 
         Races are not mixed: lookahead soon reaches the end of the game there, and the previous ply does not.
@@ -515,7 +512,7 @@ class LookaheadEvaluator(Evaluator):
         shares = shares.reshape(-1, *[1] * (values.ndim - 1))
         return np.asarray((1 - shares) * values + shares * before)
 
-    def _seen(self, boards: Board, plies: int, view: View, rows: bool) -> Floats:
+    def _seen(self, boards: Board, plies: int, view: View, rows: bool) -> FloatArray:
         """Return the values of boards at `plies`, with the side of `view` on roll (see `_shape`)."""
         if plies == 0:
             if rows:
@@ -538,7 +535,7 @@ class LookaheadEvaluator(Evaluator):
             values[part] = np.stack([held, taken], axis=1)
         return values
 
-    def _mean_over_rolls(self, boards: Board, plies: int, view: View, rows: bool) -> Floats:
+    def _mean_over_rolls(self, boards: Board, plies: int, view: View, rows: bool) -> FloatArray:
         """Return the mean over the rolls of the best replies' probabilities (n, 5) or equities (n,)."""
         values = np.zeros((len(boards), len(OUTPUTS)) if rows else (len(boards),))
         finished = finished_points_many(pack_many(boards).view(np.int64)) != 0
@@ -565,7 +562,7 @@ class LookaheadEvaluator(Evaluator):
             values[going] = (below.reshape(len(going), len(ROLLS)) * _ROLL_WEIGHTS).sum(axis=1)
         return values
 
-    def _best_replies(self, boards: Board, rolls: Ints, view: View) -> BestPlays:
+    def _best_replies(self, boards: Board, rolls: IntArray, view: View) -> BestPlays:
         """Return the best plays of `rolls` (n, 2) on `boards` (n, 26) for the side of `view`.
 
         The best play for the present cube state is used unless another one is clearly better.
@@ -585,14 +582,14 @@ class LookaheadEvaluator(Evaluator):
         return BestPlays(after, equities)
 
 
-def _value(view: View, values: Floats) -> Floats:
+def _value(view: View, values: FloatArray) -> FloatArray:
     """Return the equities (n,) of the side of `view` from equities (n,) or cube equities (n, 2)."""
     return values if values.ndim == 1 else view.best_of(values)
 
 
 def _looked_ahead(
     evaluator: StaticEvaluator, boards: Board, plies: int, last: int, view: View, rows: bool
-) -> Floats:
+) -> FloatArray:
     """Return equities (n,), `Evaluator.cube_equities` (n, 2) or probabilities (n, 5), computed by kernels."""
     packed = pack_many(boards)
     probabilities = np.empty((len(boards) if rows else 0, len(OUTPUTS)))
@@ -626,12 +623,12 @@ def warm_up() -> None:
     compile_ahead(trace_value, model, words[0], boards[0], space, space.row)
 
 
-def _count(passed: Flags, plays: PlayBatch) -> Ints:
+def _count(passed: BoolArray, plays: PlayBatch) -> IntArray:
     """Return the number of plays that pass (n,), by decision."""
     return np.add.reduceat(passed.astype(np.int64), plays.offsets[:-1])
 
 
-def _let_through(values: Floats, plays: PlayBatch, among: Flags, limits: MoveFilter) -> Flags:
+def _let_through(values: FloatArray, plays: PlayBatch, among: BoolArray, limits: MoveFilter) -> BoolArray:
     """Return which of the plays `among` (m,) pass the filter `limits`."""
     candidates = np.where(among, values, -np.inf)
     best = np.maximum.reduceat(candidates, plays.offsets[:-1])[plays.decision]

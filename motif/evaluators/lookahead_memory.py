@@ -9,6 +9,7 @@ import numpy.typing as npt
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS
 from motif.evaluators.cube_model import MAX_STATES
 from motif.evaluators.probabilities import OUTPUTS
+from motif.runtime.arrays import FloatArray, IntArray
 
 MAX_PLIES = 3
 """Maximum plies of lookahead."""
@@ -17,42 +18,42 @@ MAX_PLIES = 3
 class CubeTree(NamedTuple):
     """Working memory of cubeful lookahead, by level of the tree of rolls and cube state."""
 
-    wanted: npt.NDArray[np.int64]
+    wanted: IntArray
     """(levels,): bit mask of the cube states for which the board's value is needed."""
-    states: npt.NDArray[np.int64]
+    states: IntArray
     """(levels,): bit mask of these states and those after a double."""
-    held: npt.NDArray[np.float64]
+    held: FloatArray
     """(levels, states): values without a double, summed so far."""
-    best: npt.NDArray[np.float64]
+    best: FloatArray
     """(levels, states): value of the best reply to the present roll, without lookahead."""
-    play: npt.NDArray[np.int64]
+    play: IntArray
     """(levels, states): number of that reply."""
-    waiting: npt.NDArray[np.int64]
+    waiting: IntArray
     """(levels,): number of boards after replies to the present roll that still wait."""
-    next_words: npt.NDArray[np.int64]
+    next_words: IntArray
     """(levels, states, 8): the waiting boards."""
-    next_states: npt.NDArray[np.int64]
+    next_states: IntArray
     """(levels, states): bit mask of the states for which each board waits."""
-    held_after: npt.NDArray[np.float64]
+    held_after: FloatArray
     """(states,): values of a board after a play."""
-    played: npt.NDArray[np.float64]
+    played: FloatArray
     """(states,): value in each state of the best reply of the present state."""
 
 
 class Tree(NamedTuple):
     """Working memory of one thread, by level of the tree of rolls."""
 
-    words: npt.NDArray[np.int64]
+    words: IntArray
     """Packed boards (levels, 8)."""
     boards: npt.NDArray[np.int8]
     """The same memory as bytes (levels, 64)."""
-    number: npt.NDArray[np.int64]
+    number: IntArray
     """(levels,): number of the next roll."""
-    equity: npt.NDArray[np.float64]
+    equity: FloatArray
     """(levels,): equity, summed so far."""
-    rows: npt.NDArray[np.float64]
+    rows: FloatArray
     """(levels, 5): probabilities, summed so far."""
-    share: npt.NDArray[np.float64]
+    share: FloatArray
     """(levels,): weight of the present roll."""
     cube: CubeTree
     """Memory of cubeful lookahead."""

@@ -6,7 +6,6 @@ Every static evaluator becomes one `Model`, so that one compiled playout serves 
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
 from motif.compiler.simd import ALIGNMENT, GROUP
@@ -20,6 +19,7 @@ from motif.parameters.named_sets import OwnSet
 from motif.parameters.own_measures import OwnFunctions, no_functions
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import KNOWN
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 
 MAX_KEPT = 32
 
@@ -31,9 +31,9 @@ class MeasuredSet(NamedTuple):
     """See `motif.parameters.sets.code_of`."""
     own_functions: OwnFunctions = no_functions()
     """Functions that measure your own parameters, by addresses valid only in this process."""
-    places: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+    places: IntArray = np.zeros(0, np.int64)
     """(n,): the places of the features among the measured parameters, if the set has grown since the fit."""
-    steady: npt.NDArray[np.int64] = np.zeros(MAX_ROW // GROUP, np.int64)
+    steady: IntArray = np.zeros(MAX_ROW // GROUP, np.int64)
     """(MAX_ROW / GROUP,): bits of the features that depend only on the checkers of the player on roll, and so
     rarely differ between plays, by group of features.
     """
@@ -52,14 +52,14 @@ class Model(NamedTuple):
     """The form of the head that ranks plays: the equity, or the win probability if that is the only head."""
     chances: FormTables = FormTables()
     """The forms of the five probabilities."""
-    tables: npt.NDArray[np.int64] = np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64)
+    tables: IntArray = np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64)
     """(classes, 2, 25, 16): the point tables, or those of the move filter, in units."""
-    steps: npt.NDArray[np.int64] = steps_of(np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64))
+    steps: IntArray = steps_of(np.zeros((len(CLASS_NAMES), *TABLE_SHAPE), np.int64))
     """(classes, 2, 25, 16): change of the scores by one more checker."""
     unit: float = 1.0
-    calibration: npt.NDArray[np.float64] = np.tile([0.0, 1.0], (len(CLASS_NAMES), 1))
+    calibration: FloatArray = np.tile([0.0, 1.0], (len(CLASS_NAMES), 1))
     """(classes, 2): intercept and slope from a table's score to a raw sum for ``win``."""
-    knots: npt.NDArray[np.float64] = np.zeros((0, 0, 2))
+    knots: FloatArray = np.zeros((0, 0, 2))
     """(classes, k, 2): the calibration of the win probability for `motif.evaluators.calibration`; (0, 0, 2)
     without one.
     """
@@ -99,17 +99,17 @@ class Workspace(NamedTuple):
     """Working memory of one thread."""
 
     plays: PlayBuffer
-    features: npt.NDArray[np.float32]
-    known: npt.NDArray[np.int64]
+    features: Float32Array
+    known: IntArray
     """The contents of `features`, for `motif.parameters.sets.measure`."""
-    filter_scores: npt.NDArray[np.int64]
-    filter_kept: npt.NDArray[np.int64]
-    scores: npt.NDArray[np.float64]
+    filter_scores: IntArray
+    filter_kept: IntArray
+    scores: FloatArray
     """Scores of the fully evaluated plays."""
-    groups: npt.NDArray[np.int64]
+    groups: IntArray
     """Group of each scored board: see `motif.evaluators.kernels`."""
-    row: npt.NDArray[np.float64]
-    raws: npt.NDArray[np.float64]
+    row: FloatArray
+    raws: FloatArray
     """Raw sums by head, in the order of `HEADS`."""
     batch: BoardBatch
 
@@ -131,7 +131,7 @@ def new_workspace() -> Workspace:
     )
 
 
-def aligned(array: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def aligned(array: Float32Array) -> Float32Array:
     """Return `array`, or a copy aligned for fast vector loads."""
     if array.ctypes.data % ALIGNMENT == 0:
         return array
@@ -147,7 +147,7 @@ def random_model() -> Model:
     return Model(kind=RANDOM_MODEL)
 
 
-def table_model(tables: npt.NDArray[np.float32]) -> Model:
+def table_model(tables: Float32Array) -> Model:
     """Return a model that scores by point tables (3, 2, 25, 16)."""
     whole, unit = in_units(tables)
     return Model(tables=whole, steps=steps_of(whole), unit=unit)

@@ -26,6 +26,7 @@ from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import WeightFile
 from motif.parameters import ParameterSet, ParametersLike, parameter_set
 from motif.parameters.named_sets import features
+from motif.runtime.arrays import Float32Array, FloatArray
 from motif.runtime.errors import PlayerError, plain_text, shown
 from motif.runtime.frames import frame
 
@@ -56,7 +57,7 @@ class OwnEvaluator(Evaluator):
         """Hash of the evaluator's file; empty if there is none."""
         return ""
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`; raises `PlayerError` for invalid values."""
         boards = as_boards(positions)
         points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
@@ -113,7 +114,7 @@ def probability_fault(rows: npt.NDArray[np.floating]) -> tuple[int, str, str] | 
 _LIMIT_NAMES = ("1", "win", "win_gammon", "1 - win", "lose_gammon")
 
 
-def _of_equities(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _of_equities(equities: FloatArray) -> FloatArray:
     """Return five probabilities (n, 5) with these equities: single wins up to 1 point, then gammons."""
     size = np.abs(equities)
     win = np.clip((1 + equities) / 2, 0, 1)
@@ -169,14 +170,14 @@ class _FromFunction:
 class Regressor(Protocol):
     """Protocol of a fitted model of the equity, of wins or of the five probabilities."""
 
-    def predict(self, rows: npt.NDArray[np.float32], /) -> npt.ArrayLike:
+    def predict(self, rows: Float32Array, /) -> npt.ArrayLike:
         """Return equities or win probabilities (n,), or probabilities (n, 5), of rows (n, parameters)."""
 
 
 class Classifier(Protocol):
     """Protocol of a fitted classifier of wins."""
 
-    def predict_proba(self, rows: npt.NDArray[np.float32], /) -> npt.ArrayLike:
+    def predict_proba(self, rows: Float32Array, /) -> npt.ArrayLike:
         """Return the probabilities (n, 2) of losses and wins, for rows (n, parameters)."""
 
 
@@ -251,7 +252,7 @@ def _check_columns(model: Any, chosen: ParameterSet) -> None:
 
 def _predicted(
     model: Any, parameters: ParameterSet, scaled: bool, target: str, boards: npt.NDArray[np.int8]
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     rows: Any = features(parameters, boards, scaled=scaled)
     if hasattr(model, "feature_names_in_"):
         columns = dict(zip(parameters.names, rows.T, strict=True))

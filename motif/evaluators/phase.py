@@ -7,7 +7,6 @@ probabilities, so reading it as a win probability is motif's own interpretation.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, PositionLike
@@ -16,6 +15,7 @@ from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET, PHASES, mover_phases
+from motif.runtime.arrays import FloatArray
 
 PHASE_WEIGHTS = np.array(
     [
@@ -77,7 +77,7 @@ class PhaseEvaluator(StaticEvaluator):
         return {"features": of_phase, "phase": phase, "score_of_player_who_moved_last": score}
 
 
-def phase_scores(boards: Board) -> npt.NDArray[np.float64]:
+def phase_scores(boards: Board) -> FloatArray:
     """Return min-max scores float64 (n,), 0 to 1, of players who just moved to `boards` int8 (n, 26).
 
     As everywhere, the boards are from the perspective of the next player on roll.

@@ -15,9 +15,10 @@ import numpy.typing as npt
 from motif.board.packed import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR, POINTS
 from motif.compiler.jit import inline_kernel
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 
 TABLE_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
-_Table = npt.NDArray[np.float32]
+_Table = Float32Array
 
 _UNIT_BITS = 40
 _ONE = np.uint64(1)
@@ -25,7 +26,7 @@ _ONE = np.uint64(1)
 _PUBEVAL_INPUTS_A_POINT = 5
 
 
-def tables_of(steps: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def tables_of(steps: Float32Array) -> Float32Array:
     """Return point tables (..., 2, 25, 16) of numbers (..., 2, 25, 4).
 
     The numbers are the scores of exactly 1, 2 and 3 checkers on a place, and of each further one.
@@ -46,7 +47,7 @@ def checkers_by_place(packed: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
     return np.stack([packed[:, :places], packed[:, OPPONENT_HALF : OPPONENT_HALF + places]], axis=1)
 
 
-def table_sums(table: npt.NDArray[np.float32], packed: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+def table_sums(table: Float32Array, packed: npt.NDArray[np.int8]) -> FloatArray:
     """Return the sums (n,) of a table (2, 25, 16) over packed boards (n, 64); side 0 is on roll."""
     counts = checkers_by_place(packed)[..., None].astype(np.int64)
     return np.asarray(np.take_along_axis(table[None], counts, axis=-1).sum(axis=(1, 2, 3), dtype=np.float64))
@@ -61,7 +62,7 @@ def table_score_of_mover(packed, table):
     return score
 
 
-def in_units(tables: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int64], float]:
+def in_units(tables: Float32Array) -> tuple[IntArray, float]:
     """Return `tables` in whole numbers of a unit, and the unit, a power of two.
 
     Sums of whole numbers do not depend on their order: a play's score is the same whether it is summed over
@@ -72,14 +73,14 @@ def in_units(tables: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int64], fl
     return np.rint(tables / np.float64(unit)).astype(np.int64), unit
 
 
-def steps_of(tables: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def steps_of(tables: IntArray) -> IntArray:
     """Return the score of one more checker on a place for tables (..., 2, 25, 16), in the same shape."""
     steps = np.zeros_like(tables)
     steps[..., :-1] = np.diff(tables, axis=-1)
     return steps
 
 
-def _pubeval_table(weights: npt.NDArray[np.float64]) -> _Table:
+def _pubeval_table(weights: FloatArray) -> _Table:
     """Return Tesauro's 122 weights as a table.
 
     Inputs for points 24 down to 1 of the scored side: [n == -1, n == 1, n >= 2, n == 3, (n - 3) / 2 if n >=
@@ -102,7 +103,7 @@ def _pubeval_table(weights: npt.NDArray[np.float64]) -> _Table:
     return table.astype(np.float32)
 
 
-def pubeval_tables() -> npt.NDArray[np.float32]:
+def pubeval_tables() -> Float32Array:
     """Return PubEval's tables (3, 2, 25, 16), one per position class; contact and crashed share one."""
     text = resources.files("motif").joinpath("data", "pubeval.json").read_text(encoding="utf-8")
     weights = {key: np.array(value) for key, value in json.loads(text).items() if isinstance(value, list)}
@@ -111,14 +112,14 @@ def pubeval_tables() -> npt.NDArray[np.float32]:
     )
 
 
-def simple_tables() -> npt.NDArray[np.float32]:
+def simple_tables() -> Float32Array:
     """Return the tables of `simple`, the hand-made player with which learning starts.
 
     It follows only a beginner's rules: race, bear off, make points (especially home points), leave no blots
     where they cost most, do not stack, and avoid the bar. It plays badly, but its rollouts distinguish good
     positions from bad ones.
     """
-    table: npt.NDArray[np.float64] = np.zeros(TABLE_SHAPE)
+    table: FloatArray = np.zeros(TABLE_SHAPE)
     checkers = np.arange(CHECKERS + 1)
     for place in range(PACKED_BAR + 1):
         # Each checker on the board costs its pips and a little more, so that it bears off.

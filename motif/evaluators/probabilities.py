@@ -18,6 +18,7 @@ import numpy.typing as npt
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import CHECKERS
 from motif.compiler.jit import inline_kernel, kernel, words_of
+from motif.runtime.arrays import FloatArray
 
 OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")
 WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)
@@ -53,7 +54,7 @@ class Probabilities(NamedTuple):
         )
 
 
-def equities(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+def equities(probabilities: npt.NDArray[np.floating]) -> FloatArray:
     """Return the cubeless money equity (...,) of each row of (..., 5)."""
     # Not a matrix product: its last bits may depend on the number of rows.
     return np.asarray((probabilities * EQUITY_WEIGHTS).sum(axis=-1) - 1)

@@ -48,6 +48,7 @@ from motif.parameters import ParameterSet
 from motif.parameters.named_sets import OwnSet, features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import code_of, of_player_on_roll
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, SettingError
 
 BEAROFF_SUFFIX = "+bearoff"
@@ -76,7 +77,7 @@ class Trace(NamedTuple):
     class_name: str
     raws: dict[str, float]
     """Raw sums of the heads that were read, in single precision."""
-    probabilities: npt.NDArray[np.float64]
+    probabilities: FloatArray
     """The five probabilities (5,) of the player on roll, before rounding to float32."""
 
 
@@ -93,7 +94,7 @@ class StaticEvaluator(Evaluator):
         made_of = f": {len(self.weights.parameters)} parameters and their pairs" if self.weights else ""
         return f"<static evaluator {self.name}{made_of}>"
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         packed = pack_many(as_boards(positions))
         rows = np.empty((len(packed), len(OUTPUTS)), np.float32)
@@ -101,7 +102,7 @@ class StaticEvaluator(Evaluator):
         evaluate_packed(model, packed, space, rows)
         return rows
 
-    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+    def equity_many(self, boards: Board) -> FloatArray:
         """See `Evaluator.equity_many`."""
         if self.model.kind != WEIGHTS_MODEL:
             return super().equity_many(boards)
@@ -110,7 +111,7 @@ class StaticEvaluator(Evaluator):
         score_packed(model, pack_many(as_boards(boards)), space, scores)
         return np.tanh(scores) * (1 if self.model.win_only else EQUITY_BOUND)
 
-    def play_equities(self, before: Board, plays: PlayBatch) -> npt.NDArray[np.float64]:
+    def play_equities(self, before: Board, plays: PlayBatch) -> FloatArray:
         """See `Evaluator.play_equities`.  The point table is that of the class before the play."""
         if self.model.kind == WEIGHTS_MODEL:
             return super().play_equities(before, plays)
@@ -127,7 +128,7 @@ class StaticEvaluator(Evaluator):
         """See `Evaluator.with_cube`; point tables, whose ranking ignores the cube, are unchanged."""
         return super().with_cube(cube_model, side) if self.model.kind == WEIGHTS_MODEL else self
 
-    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> npt.NDArray[np.float64]:
+    def cube_equities(self, boards: Board, cube_model: CubeModel, side: int) -> FloatArray:
         """See `Evaluator.cube_equities`."""
         pairs = np.empty((len(boards), 2))
         model, space = prepared(self.model)
@@ -184,7 +185,7 @@ def weights_model(weights: WeightFile) -> Model:
     return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
 
 
-def steady_bits(parameters: ParameterSet) -> npt.NDArray[np.int64]:
+def steady_bits(parameters: ParameterSet) -> IntArray:
     """Return ``MeasuredSet.steady`` of a set."""
     bits = np.zeros_like(MeasuredSet().steady)
     for place in np.flatnonzero(of_player_on_roll(parameters)).tolist():

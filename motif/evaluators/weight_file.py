@@ -19,6 +19,7 @@ from motif.evaluators.point_table import table_sums, tables_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.documents import yaml_text
 from motif.runtime.errors import WeightFileError, plain_text, shown
 from motif.runtime.files import write_text
@@ -65,11 +66,11 @@ class HeadWeights:
     """Weights of one head in one class, in the order of the parameter set."""
 
     bias: float
-    linear: npt.NDArray[np.float32]
+    linear: Float32Array
     """(n,): linear weights."""
-    pairs: npt.NDArray[np.int64]
+    pairs: IntArray
     """(m, 2) indices i <= j of the second-degree terms; none for a linear head."""
-    quadratic: npt.NDArray[np.float32]
+    quadratic: Float32Array
     """(m,): weights of the second-degree terms."""
 
 
@@ -84,22 +85,20 @@ class HiddenLayer:
     """The m hidden units of a class, which add to the raw sums of its five probabilities."""
 
     names: tuple[str, ...]
-    bias: npt.NDArray[np.float32]
+    bias: Float32Array
     """(m,): biases."""
-    inputs: npt.NDArray[np.float32]
+    inputs: Float32Array
     """(m, n): weights of the parameters, in the order of the set."""
-    points: npt.NDArray[np.float32]
+    points: Float32Array
     """(m, 2, 25, FILTER_STEPS): weights of the checkers on each point, by side."""
-    outputs: npt.NDArray[np.float32]
+    outputs: Float32Array
     """(5, m): output weights, in the order of `OUTPUTS`."""
 
-    def added_to(self, head: str) -> npt.NDArray[np.float32] | None:
+    def added_to(self, head: str) -> Float32Array | None:
         """Return the output weights (m,) to a head; None for the equity, which has none."""
         return self.outputs[OUTPUTS.index(head)] if head in OUTPUTS else None
 
-    def sums(
-        self, features: npt.NDArray[np.float32], packed: npt.NDArray[np.int8]
-    ) -> npt.NDArray[np.float64]:
+    def sums(self, features: Float32Array, packed: npt.NDArray[np.int8]) -> FloatArray:
         """Return the sums (rows, m) of features (rows, n) and packed boards (rows, 64), before the squash."""
         points = np.stack([table_sums(table, packed) for table in tables_of(self.points)], axis=1)
         return np.asarray(features.astype(np.float64) @ self.inputs.T.astype(np.float64) + points + self.bias)
@@ -111,10 +110,10 @@ class PreFilter:
 
     kept: int
     """Number of plays per decision that get the full evaluation."""
-    steps: dict[str, npt.NDArray[np.float32]]
+    steps: dict[str, Float32Array]
     """For each class (2, 25, FILTER_STEPS): scored side and other side, place, step."""
 
-    def tables(self) -> npt.NDArray[np.float32]:
+    def tables(self) -> Float32Array:
         """Return point tables (3, 2, 25, 16); a class without one uses contact's."""
         contact = self.steps["contact"]
         return np.stack([tables_of(self.steps.get(name, contact)) for name in CLASS_NAMES])
@@ -212,7 +211,7 @@ class WeightFile:
         yield "fit: " + _yaml(self.fit, default_flow_style=True)
 
 
-def to_digits(weights: npt.NDArray[np.floating], digits: int = _DIGITS) -> npt.NDArray[np.float32]:
+def to_digits(weights: npt.NDArray[np.floating], digits: int = _DIGITS) -> Float32Array:
     """Return `weights` rounded to significant digits; those below 1e-4 are rounded as if they were 1e-4."""
     places = digits - 1 - np.floor(np.log10(np.maximum(np.abs(weights), _MIN_WEIGHT))).astype(np.int64)
     shift = 10.0 ** np.maximum(places, 0)

@@ -4,7 +4,6 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import PACKED_BAR
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
@@ -28,6 +27,7 @@ from motif.evaluators.weight_file import (
 )
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import Float32Array
 from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_large_yaml
 from motif.runtime.errors import ParameterError, WeightFileError, plain_text, shown
 from motif.runtime.files import content_of
@@ -255,7 +255,7 @@ def _knots(entry: Entry) -> KnotRows:
     return rows
 
 
-def _steps(entry: Entry) -> npt.NDArray[np.float32]:
+def _steps(entry: Entry) -> Float32Array:
     """Read the numbers (2, 25, FILTER_STEPS) of a move filter by side and point."""
     entry.mapping(SIDES)
     steps = np.zeros((2, PACKED_BAR + 1, FILTER_STEPS), np.float32)

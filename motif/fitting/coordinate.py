@@ -38,7 +38,8 @@ from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.gauss_newton import MAX_HALVINGS, conjugate_gradients, faulty, leverages, sampled_rows
 from motif.fitting.objective import Ending, Linearization, Objective, Recorder, Solver, starting_weights
 from motif.fitting.problem import Problem
-from motif.fitting.terms import FloatArray, Terms
+from motif.fitting.terms import Terms
+from motif.runtime.arrays import FloatArray
 
 METHOD = "coordinate"
 _ROWS_PER_WEIGHT = 8

@@ -24,7 +24,8 @@ from scipy.linalg import LinAlgError, cho_factor
 from motif.compiler.jit import fast_kernel, inline_kernel, kernel
 from motif.fitting.design import in_threads, term_sums
 from motif.fitting.problem import FitRows, RankingOperator
-from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.fitting.terms import Terms
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import FitError
 
 _CHUNK_ROWS = 4096
@@ -71,7 +72,7 @@ def curvature_over(
     rows: IntArray,
     factors: FloatArray,
     operator: RankingOperator,
-    means: npt.NDArray[np.float32],
+    means: Float32Array,
 ) -> FloatArray:
     """Return (M J)^T (M J), where J's rows are the centred terms of `rows` of `train`, times `factors`.
 
@@ -84,7 +85,7 @@ def curvature_over(
     some, places = terms.among(kept)
     features = features[:, kept]
 
-    def chunk_gram(chunk: tuple[int, int]) -> npt.NDArray[np.float32]:
+    def chunk_gram(chunk: tuple[int, int]) -> Float32Array:
         part = slice(operator.starts[chunk[0]], operator.starts[chunk[1]])
         jacobian = some.expand(features[part], factors[part])
         operator.of_decisions(*chunk).apply_to_rows(jacobian)
@@ -100,7 +101,7 @@ def curvature_over(
     return out
 
 
-def centres(terms: Terms, rows: FitRows, shares: FloatArray) -> npt.NDArray[np.float32]:
+def centres(terms: Terms, rows: FitRows, shares: FloatArray) -> Float32Array:
     """Return the means of the features of `rows`, weighted by `shares` (n,)."""
     sums = term_sums(Terms.linear(terms.size), rows.features, shares)
     return (sums[1:] / sums[0] if sums[0] > 0 else sums[1:]).astype(np.float32)
@@ -139,7 +140,7 @@ def sums_needed(size: int) -> int:
 
 
 def moment_curvature(
-    terms: Terms, train: FitRows, rows: IntArray, factors: FloatArray, means: npt.NDArray[np.float32]
+    terms: Terms, train: FitRows, rows: IntArray, factors: FloatArray, means: Float32Array
 ) -> FloatArray:
     """Return J^T J, where J's rows are the centred terms of `rows` of `train`, times `factors`.
 
@@ -148,7 +149,7 @@ def moment_curvature(
     size, (firsts, places) = terms.size, _groups(terms.size)
     columns = _triangle(size + 1)
 
-    def chunk_sums(begin: int) -> npt.NDArray[np.float32]:
+    def chunk_sums(begin: int) -> Float32Array:
         part = slice(begin, begin + _CHUNK_ROWS)
         centred = train.features[rows[part]] - means
         by_first, by_second = np.empty((2, len(centred), columns), np.float32)

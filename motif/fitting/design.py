@@ -24,7 +24,8 @@ from motif.compiler.simd import (
     column_sums,
     transpose_tile,
 )
-from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.fitting.terms import Terms
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.parallel import threads_here
 
 _Chunk = TypeVar("_Chunk")
@@ -37,7 +38,7 @@ _BLOCK_ROWS = 256
 
 
 def raw_predictions(
-    terms: Terms, features: npt.NDArray[np.float32], weights: npt.ArrayLike, power: int = 1
+    terms: Terms, features: Float32Array, weights: npt.ArrayLike, power: int = 1
 ) -> FloatArray:
     """Return X w: raw predictions (n,) of `weights` (count,) on features float32 (n, size).
 
@@ -56,9 +57,7 @@ def raw_predictions(
     return raw
 
 
-def term_sums(
-    terms: Terms, features: npt.NDArray[np.float32], row_values: FloatArray, power: int = 1
-) -> FloatArray:
+def term_sums(terms: Terms, features: Float32Array, row_values: FloatArray, power: int = 1) -> FloatArray:
     """Return X^T q (count,): for every term, the sum over rows of its value times `row_values` (n,).
 
     With `power`, every term's value is first raised to it.
@@ -187,7 +186,7 @@ def _row_chunks(rows: int) -> list[slice]:
     return [slice(begin, begin + _CHUNK_ROWS) for begin in range(0, rows, _CHUNK_ROWS)]
 
 
-def _raised(features: npt.NDArray[np.float32], power: int) -> npt.NDArray[np.float32]:
+def _raised(features: Float32Array, power: int) -> Float32Array:
     return np.ascontiguousarray(
         features if power == 1 else features**power
     )  # a product's power is its factors' powers

@@ -29,7 +29,8 @@ from motif.fitting.curvature import centres, centring, curvature_over, factorise
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.objective import Ending, Linearization, Objective, Recorder, Solver, starting_weights
 from motif.fitting.problem import Problem, RankingOperator
-from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.fitting.terms import Terms
+from motif.runtime.arrays import FloatArray, IntArray
 
 METHOD = "gauss-newton"
 _ROWS_PER_WEIGHT = 24

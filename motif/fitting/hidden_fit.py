@@ -27,7 +27,6 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
 from motif.compiler.jit import fast_kernel, inline_kernel, kernel
@@ -45,11 +44,10 @@ from motif.evaluators.weight_file import HeadWeights, HiddenLayer, linear_head
 from motif.fitting.objective import PassRecord
 from motif.fitting.point_columns import PLACES, POINT_COLUMNS, POINT_SHAPE, POINT_STEPS, fill_step_columns
 from motif.fitting.problem import decision_starts
-from motif.fitting.terms import IntArray
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.files import replacing
 from motif.runtime.parallel import one_thread
 
-Single = npt.NDArray[np.float32]
 _HEADS = len(OUTPUTS)
 _PAIRED = np.array([WIN, WIN_GAMMON, LOSE_GAMMON])
 """Heads with second-degree terms."""
@@ -77,11 +75,11 @@ _IMPOSSIBLE = np.float32(-30)
 class HiddenRows:
     """The n rows of one class: training rows, then validation rows, with consecutive decisions."""
 
-    features: Single
+    features: Float32Array
     """(n, size): scaled features; may be mapped from a file."""
     boards: Board
     """(n, 26): positions."""
-    labels: Single
+    labels: Float32Array
     """(n, 5): labels of the probabilities."""
     decisions: IntArray
     """(n,): ids."""
@@ -132,17 +130,17 @@ class HiddenFit(NamedTuple):
 class _Weights(NamedTuple):
     """The fitted weights, for standardised or original inputs."""
 
-    inputs: Single
+    inputs: Float32Array
     """(size + 200, units): weights of the inputs of hidden units."""
-    bias: Single
+    bias: Float32Array
     """(units,): biases of hidden units."""
-    outputs: Single
+    outputs: Float32Array
     """(5, units): output weights."""
-    level: Single
+    level: Float32Array
     """(5,): biases of the heads."""
-    linear: Single
+    linear: Float32Array
     """(size, 5): linear weights."""
-    pairs: Single
+    pairs: Float32Array
     """(size, 3 size): weights of all products of two parameters, by head of `_PAIRED`."""
 
 
@@ -152,8 +150,8 @@ _RATES = _Weights(1.0, 1.0, 1.0, 1.0, _LINEAR_RATE, _LINEAR_RATE)  # type: ignor
 class _Scale(NamedTuple):
     """Mean and spread (size + 200,) of each input."""
 
-    middle: Single
-    spread: Single
+    middle: Float32Array
+    spread: Float32Array
 
 
 def fit_hidden(
@@ -217,7 +215,7 @@ class _FitState:
         inputs = self.weights.inputs / self.scale.spread[:, None]
         return self.weights._replace(inputs=inputs, bias=self.weights.bias - self.scale.middle @ inputs)
 
-    def take_step(self, slopes: list[Single], rate: float) -> None:
+    def take_step(self, slopes: list[Float32Array], rate: float) -> None:
         """Take a step against the gradient by the weights that `measured` returns."""
         middle, spread = self.scale
         by_inputs = (slopes[0] - middle[:, None] * slopes[1]) / spread[:, None]
@@ -363,7 +361,7 @@ def _train(
 
 _Shard = tuple[IntArray, IntArray]
 """Rows of whole decisions, and the start of each decision among them, with the end last."""
-_Slopes = tuple[list[Single], npt.NDArray[np.float64]]
+_Slopes = tuple[list[Float32Array], FloatArray]
 
 
 def _slopes(
@@ -399,7 +397,7 @@ def _slopes(
 
 def _forward(
     rows: HiddenRows, picked: IntArray, scale: _Scale, weights: _Weights
-) -> tuple[Single, Single, Single, Single, Single]:
+) -> tuple[Float32Array, Float32Array, Float32Array, Float32Array, Float32Array]:
     """Return the network's values on n rows.
 
     These are the features, as they are and standardised; values and slopes (n, units) of the hidden units;
@@ -428,7 +426,7 @@ def _validated(
     weights = state.measured()
     firsts = range(rows.training, len(rows.labels), _VALIDATION_ROWS)
 
-    def errors(first: int) -> npt.NDArray[np.float64]:
+    def errors(first: int) -> FloatArray:
         picked = np.arange(first, min(first + _VALIDATION_ROWS, len(rows.labels)))
         *_, raw = _forward(rows, picked, state.scale, weights)
         shown = (np.tanh(raw.astype(np.float64)) + 1) / 2

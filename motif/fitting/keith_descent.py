@@ -26,7 +26,7 @@ from motif.compiler.jit import fast_kernel, kernel
 from motif.fitting.design import raw_predictions
 from motif.fitting.objective import Ending, Objective, Recorder, Solver
 from motif.fitting.problem import Problem, checked_weights, fast_tanh
-from motif.fitting.terms import FloatArray
+from motif.runtime.arrays import FloatArray
 
 METHOD = "keith"
 _MAX_STEPS = 30

@@ -21,7 +21,7 @@ from motif.fitting.design import raw_predictions
 from motif.fitting.gauss_newton import Preconditioner
 from motif.fitting.objective import Ending, Objective, Recorder, Solver, starting_weights
 from motif.fitting.problem import Problem
-from motif.fitting.terms import FloatArray
+from motif.runtime.arrays import FloatArray
 
 METHOD = "least-squares"
 _FRESH_PASSES = 2

@@ -16,7 +16,7 @@ import numpy as np
 
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.problem import FitRows, Problem, RankingOperator, checked_weights
-from motif.fitting.terms import FloatArray
+from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
 from motif.runtime.progress import Stopwatch

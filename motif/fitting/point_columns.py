@@ -12,7 +12,7 @@ from motif.board.packed import BOARD_SIZE, OWN_BAR, PACKED_BAR, Board
 from motif.compiler.jit import kernel
 from motif.evaluators.point_table import tables_of
 from motif.evaluators.weight_file import FILTER_STEPS
-from motif.fitting.terms import FloatArray
+from motif.runtime.arrays import FloatArray
 
 POINT_STEPS = FILTER_STEPS
 """Columns per point: 1, 2 and 3 checkers, and each further checker."""

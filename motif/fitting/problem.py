@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.compiler.jit import fast_kernel, inline_kernel
-from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.fitting.terms import Terms
+from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import FitError
 
 LARGEST_FEATURE = 1e6
@@ -82,7 +83,7 @@ class Link:
         """The bounds in words: "0 to 1"."""
         return f"{self.low:g} to {self.high:g}"
 
-    def covers(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    def covers(self, values: npt.ArrayLike) -> BoolArray:
         """Return which values are within the bounds, or outside only by float32 rounding."""
         slack = ROUNDING * (self.high - self.low)
         array = np.asarray(values)
@@ -117,7 +118,7 @@ EQUITY = Link(-3.0, 3.0)
 class FitRows:
     """The samples of one side, training or validation; n may be 0."""
 
-    features: npt.NDArray[np.float32]
+    features: Float32Array
     """(n, size): features, contiguous by row."""
     labels: FloatArray
     """(n,)"""
@@ -152,13 +153,13 @@ class Problem:
     Raises `FitError`, which names the row and its fault. Arrays are not modified.
     """
 
-    features: npt.NDArray[np.float32]
+    features: Float32Array
     labels: FloatArray
     terms: Terms
     link: Link = PROBABILITY
     sample_weights: FloatArray | None = None
     decisions: IntArray | None = None
-    training: npt.NDArray[np.bool_] | None = None
+    training: BoolArray | None = None
     ridge: float = 0.0
     ranking: float = 0.0
     train: FitRows = field(init=False)
@@ -255,7 +256,7 @@ def checked_weights(terms: Terms, weights: npt.ArrayLike, name: str) -> FloatArr
     return vector
 
 
-def _checked_features(features: npt.ArrayLike, size: int) -> npt.NDArray[np.float32]:
+def _checked_features(features: npt.ArrayLike, size: int) -> Float32Array:
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(features, np.float32)
     if array.ndim != 2 or array.shape[1] != size:
@@ -280,7 +281,7 @@ def _checked_column(values: npt.ArrayLike, count: int, name: str) -> FloatArray:
     return column
 
 
-def _reject_first(faulty: npt.NDArray[np.bool_], column: FloatArray, name: str, rule: str) -> None:
+def _reject_first(faulty: BoolArray, column: FloatArray, name: str, rule: str) -> None:
     for row in np.flatnonzero(faulty)[:1]:
         raise FitError(f"the {name} of row {row} is {column[row]}: it {rule}")
 
@@ -303,7 +304,7 @@ def _checked_decisions(decisions: npt.ArrayLike | None, count: int) -> IntArray 
     return ids.astype(np.int64)
 
 
-def _checked_training(training: npt.ArrayLike | None, count: int) -> npt.NDArray[np.bool_]:
+def _checked_training(training: npt.ArrayLike | None, count: int) -> BoolArray:
     if training is None:
         return np.ones(count, np.bool_)
     mask = np.asarray(training)
@@ -315,11 +316,11 @@ def _checked_training(training: npt.ArrayLike | None, count: int) -> npt.NDArray
 
 
 def _rows(
-    features: npt.NDArray[np.float32],
+    features: Float32Array,
     labels: FloatArray,
     weights: FloatArray,
     decisions: IntArray | None,
-    mask: npt.NDArray[np.bool_],
+    mask: BoolArray,
 ) -> FitRows:
     which = compact(np.flatnonzero(mask))
     ids = None if decisions is None else decisions[which]

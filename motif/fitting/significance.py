@@ -37,9 +37,10 @@ from motif.fitting.design import in_threads, raw_predictions, term_sums
 from motif.fitting.gauss_newton import Preconditioner
 from motif.fitting.objective import Objective
 from motif.fitting.problem import Link, Problem, checked_weights, compact
-from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.fitting.terms import Terms
 from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import DatasetError, FitError, shown
 from motif.runtime.files import replacing
 from motif.runtime.limits import TERMS_ROWS
@@ -123,7 +124,7 @@ def term_statistics(
     terms: Terms,
     weights: FloatArray,
     link: Link,
-    features: npt.NDArray[np.float32],
+    features: Float32Array,
     sample_weights: FloatArray | None = None,
 ) -> TermStatistics:
     """Return the statistics of `weights` (count,) over rows of features (n, size), without standard errors.
@@ -310,7 +311,7 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     return tuple(heads)
 
 
-def _check_numbers(path: Path, numbers: dict[str, npt.NDArray[np.float64]], terms: Sequence[str]) -> None:
+def _check_numbers(path: Path, numbers: dict[str, FloatArray], terms: Sequence[str]) -> None:
     for name, column in numbers.items():
         faulty = np.isinf(column) | (np.isnan(column) if name not in _MAY_LACK else False)
         if name in ("se", "spread", "effect_se", "deviation", "slope"):

@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.compiler.jit import kernel
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import FitError
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +73,7 @@ class Terms:
         among = Terms(len(features), place[self.pairs[pairs]])
         return among, np.concatenate([[0], 1 + features, 1 + self.size + pairs])
 
-    def expand(
-        self, features: npt.NDArray[np.float32], factors: npt.ArrayLike = 1.0
-    ) -> npt.NDArray[np.float32]:
+    def expand(self, features: Float32Array, factors: npt.ArrayLike = 1.0) -> Float32Array:
         """Return the values of every term: features float32 (n, size) -> float32 (n, count).
 
         Rows are multiplied by `factors` (n,). The result is large: call this for a few thousand rows at

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import pack_many
 from motif.board.position import Position
@@ -52,6 +51,7 @@ from motif.learning.rows import LABELS, ClassRows, class_rows
 from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import ALL
+from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import FailedFitError, FitError, shown
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, working_on
@@ -205,7 +205,7 @@ def _fit_hidden_layers(
 def _unnamed(
     parameters: ParameterSet,
     classes: Mapping[str, Mapping[str, HeadWeights]],
-    steps: dict[str, npt.NDArray[np.float32]],
+    steps: dict[str, Float32Array],
     settings: FitSettings,
 ) -> WeightFile:
     return WeightFile(

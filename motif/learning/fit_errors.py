@@ -15,13 +15,13 @@ from motif.evaluators.static import from_weights, prepared, weights_model
 from motif.evaluators.weight_file import WeightFile
 from motif.fitting.objective import FitResult
 from motif.fitting.problem import Link
-from motif.fitting.terms import FloatArray
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HEAD, rows_of_head
 from motif.learning.label_noise import NoiseFreeError, root_mean
 from motif.learning.rows import LABELS, ClassRows
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
+from motif.runtime.arrays import FloatArray
 
 _ROWS_AT_ONCE = 1 << 16
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, Board
 from motif.evaluators import OUTPUTS
@@ -16,10 +15,11 @@ from motif.fitting.objective import FitResult
 from motif.fitting.problem import Link, Problem
 from motif.fitting.significance import HeadTerms, significance, term_names, term_statistics, weight_vector
 from motif.fitting.solve import pruned, solver
-from motif.fitting.terms import FloatArray, IntArray, Terms
+from motif.fitting.terms import Terms
 from motif.learning.fit_settings import FitSettings
 from motif.learning.rows import LABELS, ClassRows, rows_where
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import FitError, MotifError
 
 HEAD = "equity"
@@ -94,7 +94,7 @@ def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
     return HeadFit(*smaller, fit)
 
 
-def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
+def possible(head: str, boards: Board) -> BoolArray:
     """Return where the result is possible: no gammon after the loser has borne off a checker."""
     if not head.startswith(("win_", "lose_")):
         return np.ones(len(boards), np.bool_)
@@ -102,7 +102,7 @@ def possible(head: str, boards: Board) -> npt.NDArray[np.bool_]:
     return np.asarray(np.maximum(loser, 0).sum(axis=1) == CHECKERS)
 
 
-def rows_of_head(boards: Board, head: str, settings: FitSettings) -> npt.NDArray[np.bool_]:
+def rows_of_head(boards: Board, head: str, settings: FitSettings) -> BoolArray:
     """Return which of the `boards` (n, 26) of a class are used in the fit of `head`."""
     use = possible(head, boards)
     if settings.bearoff:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.evaluators import OUTPUTS
+from motif.runtime.arrays import Float32Array
 from motif.sampling.dataset import ROLLOUTS
 from motif.sampling.sample import OUTCOME
 from motif.sampling.samples import Dataset
@@ -32,7 +33,7 @@ NOT_KNOWN = (
 )
 
 
-def label_variances(samples: Dataset, settings: Mapping[str, object]) -> npt.NDArray[np.float32]:
+def label_variances(samples: Dataset, settings: Mapping[str, object]) -> Float32Array:
     """Return the variances of the labels (n, 6): five probabilities and the equity; NaN if unknown.
 
     `settings` are those in the manifest of the dataset of the `samples`.

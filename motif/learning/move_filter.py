@@ -1,13 +1,13 @@
 """The fit of a weight file's move filter: a point table that selects the plays for full evaluation."""
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.evaluators.probabilities import switched_equities
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.point_columns import POINT_COLUMNS, POINT_SHAPE, step_columns
 from motif.fitting.problem import decision_starts
 from motif.learning.rows import LABELS, ClassRows
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.parallel import one_thread
 
 KEPT_PLAYS = 8
@@ -17,7 +17,7 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 @one_thread()  # otherwise the last bits would depend on the number of cores
-def filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
+def filter_steps(rows: ClassRows) -> Float32Array:
     """Fit the steps (2, points, steps) of a `PreFilter` for one class to the training rows.
 
     The table ranks the plays of a decision like the labels: ridge regression on columns and labels that are
@@ -42,7 +42,7 @@ def filter_steps(rows: ClassRows) -> npt.NDArray[np.float32]:
     return np.linalg.solve(gram, moment).reshape(POINT_SHAPE).astype(np.float32)
 
 
-def _centred(values: npt.NDArray[np.float64], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _centred(values: FloatArray, starts: IntArray) -> FloatArray:
     sizes = np.diff(starts)
     means = np.add.reduceat(values, starts[:-1]) / sizes[:, None]
     return np.asarray(values - np.repeat(means, sizes, axis=0))

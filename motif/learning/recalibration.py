@@ -35,6 +35,7 @@ from motif.evaluators.static import weights_of, without_calibration
 from motif.learning.heads import fitted_datasets
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
@@ -64,7 +65,7 @@ that proves wrong.
 _POSITIONS_AT_ONCE = 2048
 _NO_CLASS = -1
 
-_FloatArray = npt.NDArray[np.float64]
+_FloatArray = FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,19 +78,19 @@ class StatedChances:
     """(n,): probabilities from the player without a calibration."""
     after: _FloatArray
     """(n,): probabilities with the new calibration."""
-    exact: npt.NDArray[np.bool_]
+    exact: BoolArray
     """(n,): whether the probability is from the bearoff tables, which are not calibrated."""
     won: _FloatArray
     """(n,): share of the trials that were won."""
     trials: npt.NDArray[np.int32]
-    game: npt.NDArray[np.int64]
+    game: IntArray
     position_class: npt.NDArray[np.int8]
     """(n,): index into `CLASS_NAMES`; -1 if the positions are unknown."""
 
     def __len__(self) -> int:
         return len(self.won)
 
-    def rows(self, which: npt.NDArray[np.bool_]) -> "StatedChances":
+    def rows(self, which: BoolArray) -> "StatedChances":
         """Return the rows of a mask (n,)."""
         return StatedChances(**{name: values[which] for name, values in vars(self).items()})
 
@@ -299,7 +300,7 @@ def _win_chances(evaluator: Evaluator, boards: Board, jobs: int | None) -> _Floa
         return np.concatenate([rows[:, WIN] for rows in results]).astype(np.float64)
 
 
-def by_class(stated: StatedChances) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+def by_class(stated: StatedChances) -> Iterator[tuple[str, BoolArray]]:
     """Yield the classes that occur, or `ALL` if they are unknown, and the rows of each as a mask (n,)."""
     for code in np.unique(stated.position_class):
         yield ALL if code == _NO_CLASS else CLASS_NAMES[code], stated.position_class == code

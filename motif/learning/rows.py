@@ -21,11 +21,11 @@ from motif.board.packed import BOARD_SIZE, Board
 from motif.evaluators import OUTPUTS
 from motif.evaluators.probabilities import bounds
 from motif.fitting.problem import Link
-from motif.fitting.terms import IntArray
 from motif.learning.label_noise import label_variances
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
 from motif.sampling.dataset import games_key, read_column, read_manifest
@@ -45,9 +45,9 @@ class ClassRows:
     """The n positions of one class: training rows in order, then held-out rows."""
 
     class_name: str
-    features: npt.NDArray[np.float32]
+    features: Float32Array
     """(n, size of the parameter set): scaled features."""
-    labels: npt.NDArray[np.float32]
+    labels: Float32Array
     """(n, len(LABELS)): labels."""
     decisions: IntArray
     """(n,): ids; the rows of one decision are consecutive."""
@@ -57,7 +57,7 @@ class ClassRows:
     """(n,): number of each row's game."""
     training: int
     """Number of training rows."""
-    variances: npt.NDArray[np.float32] | None = None
+    variances: Float32Array | None = None
     """(n, len(LABELS)): variances of the labels, NaN if unknown; None if all are unknown."""
 
     def __len__(self) -> int:
@@ -101,7 +101,7 @@ def class_rows(
         yield rows
 
 
-def rows_where(values: npt.NDArray[_Scalar], mask: npt.NDArray[np.bool_]) -> npt.NDArray[_Scalar]:
+def rows_where(values: npt.NDArray[_Scalar], mask: BoolArray) -> npt.NDArray[_Scalar]:
     """Return the rows of `values` (n, ...) where `mask` (n,) is true.
 
     If all rows are selected, `values` itself is returned. A large selection is stored in a memory-mapped
@@ -195,8 +195,8 @@ def _path(folder: Path, class_name: str, column: str, side: str) -> Path:
 def _append(
     folder: Path,
     part: Dataset,
-    variances: npt.NDArray[np.float32],
-    validation: npt.NDArray[np.bool_],
+    variances: Float32Array,
+    validation: BoolArray,
     parameters: ParameterSet,
 ) -> None:
     for code in np.unique(part.position_class):

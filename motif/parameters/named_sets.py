@@ -34,13 +34,13 @@ from types import ModuleType
 from typing import Any, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, POINTS, Board, pack_many
 from motif.board.position import Position
 from motif.parameters.own_measures import DIFFERENCE, SHARED, SIDE, BoardFunction, Measurement, OwnFunctions
 from motif.parameters.registry import GROUPS, OPPONENT_SUFFIX, ParameterSet, SetBuilder
 from motif.parameters.sets import MAX_PARAMETERS, PARAMETER_SETS, code_of, measure_packed
+from motif.runtime.arrays import Float32Array, IntArray
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.errors import FileError, MotifError, ParameterError, plain_text, shown
 from motif.runtime.files import text_of, write_text
@@ -60,7 +60,7 @@ class _Watched(np.ndarray):
 
 
 @cache
-def _trial_boards() -> npt.NDArray[np.int64]:
+def _trial_boards() -> IntArray:
     """Return the starting position and random positions; some of them are bearoffs.
 
     In each of the last two, one side has no checkers left.
@@ -423,7 +423,7 @@ def fitted_set(
     return PARAMETER_SETS[name].fitted(fingerprint, names) if name in PARAMETER_SETS else None
 
 
-def features(parameters: ParameterSet, boards: Board, *, scaled: bool = True) -> npt.NDArray[np.float32]:
+def features(parameters: ParameterSet, boards: Board, *, scaled: bool = True) -> Float32Array:
     """Return the features of `boards` int8 (n, 26): float32 (n, len(parameters)), in the set's order.
 
     They are scaled for weights, or in the units of the parameters.  Raises `ParameterError` if a function

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir
 from numba import carray, cfunc
 from numba.core import types
@@ -21,6 +20,7 @@ from numba.core.errors import NumbaError
 
 from motif.board.packed import BOARD_SIZE, Board, unpack
 from motif.compiler.jit import WHOLE, bytes_of, checked_kernel, inline_kernel, intrinsic, lean_kernel
+from motif.runtime.arrays import IntArray
 
 SIDE, SHARED, DIFFERENCE = range(3)
 """Kinds of parameters: one value for each side, one value for both sides, and own minus opponent's."""
@@ -31,7 +31,7 @@ MAX_VALUE = 1e30
 
 Measurement = Callable[[Board], float]
 """Function of a board int8 (26,) that returns a number."""
-OwnFunctions = npt.NDArray[np.int64]
+OwnFunctions = IntArray
 """Array (2 + n, 2), or (0, 2) for a built-in set."""
 
 _SIGNATURE = types.float64(types.CPointer(types.int8))

@@ -17,10 +17,10 @@ from functools import partialmethod
 from typing import Literal, Self
 
 import numpy as np
-import numpy.typing as npt
+
+from motif.runtime.arrays import Float32Array, IntArray
 
 OPPONENT_SUFFIX = "_opponent"
-IntArray = npt.NDArray[np.int64]
 Side = Literal["own", "opponent", "both", "difference"]
 """Players that a parameter describes; a difference changes its sign when the sides are switched."""
 SIDE_WORDS = {"own": "own", "opponent": "opponent's"}
@@ -104,7 +104,7 @@ class ParameterSet:
         return tuple(parameter.name for parameter in self.parameters)
 
     @property
-    def scales(self) -> npt.NDArray[np.float32]:
+    def scales(self) -> Float32Array:
         """Scales in feature order, float32 (n,)."""
         return np.array([parameter.scale for parameter in self.parameters], np.float32)
 

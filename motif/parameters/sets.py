@@ -1,7 +1,6 @@
 """The built-in sets, and the kernel that measures a set."""
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import PACKED_WORDS, made, occupied
 from motif.compiler.jit import inline_kernel, kernel, words_of
@@ -11,6 +10,7 @@ from motif.parameters.motif_set import MOTIF_SET, OF_PLAYER_ON_ROLL, measure_mot
 from motif.parameters.own_measures import BOARD_WORDS, measure_own
 from motif.parameters.phase_set import PHASE_SET, measure_phase
 from motif.parameters.registry import ParameterSet
+from motif.runtime.arrays import BoolArray
 
 PARAMETER_SETS: dict[str, ParameterSet] = {
     parameters.name: parameters for parameters in (MOTIF_SET, KEITH_SET, BRAS_SET, PHASE_SET)
@@ -34,7 +34,7 @@ def code_of(parameters: ParameterSet) -> int:
     return _NOTHING_CODE if parameters.compiled_name is None else SET_CODES[parameters.compiled_name]
 
 
-def of_player_on_roll(parameters: ParameterSet) -> npt.NDArray[np.bool_]:
+def of_player_on_roll(parameters: ParameterSet) -> BoolArray:
     """Return which parameters (n,) are known to depend only on the checkers of the player on roll.
 
     They are known for sets that are, or extend, the set ``motif``.

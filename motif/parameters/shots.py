@@ -17,6 +17,7 @@ import numpy.typing as npt
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.packed import ALL_POINTS, BAR_BIT, mirrored
 from motif.compiler.jit import inline_kernel, leading_zeros, popcount
+from motif.runtime.arrays import BoolArray
 
 RollSets = npt.NDArray[np.uint32]
 _DICE = 6
@@ -35,13 +36,13 @@ _SETS = {(high, low): roll_set((high, low)) for high, low in ROLLS.tolist()}
 _DOUBLES = np.uint64(sum(_SETS[die, die] for die in _FACES))
 
 
-def _joined(rolls: npt.ArrayLike, shown: npt.NDArray[np.bool_]) -> RollSets:
+def _joined(rolls: npt.ArrayLike, shown: BoolArray) -> RollSets:
     """Return the union of the sets `rolls` where `shown` is true, over the last axis."""
     sets: RollSets = np.bitwise_or.reduce(np.where(shown, rolls, 0), axis=-1).astype(np.uint32)
     return sets
 
 
-def _to_distance(distance: int, is_open: npt.NDArray[np.bool_]) -> RollSets:
+def _to_distance(distance: int, is_open: BoolArray) -> RollSets:
     """Return the rolls that move one checker exactly `distance` pips with several dice: uint32 (n,).
 
     `is_open` (n, 6) says on which of the points 1 to 6 pips before the target the checker may land.

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 
@@ -30,13 +29,14 @@ from motif.evaluators.nets.net import (
     read_net,
 )
 from motif.parameters.phase_set import PHASE_SET
+from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import PlayerError, SettingError, plain_text
 from motif.runtime.package import install_command
 from motif.runtime.parallel import one_thread
 
 HIDDEN = (64, 64)
 _INTERRUPTED = "Training interrupted by user"
-_Rows = npt.NDArray[np.float32]
+_Rows = Float32Array
 
 
 class Layers(NamedTuple):

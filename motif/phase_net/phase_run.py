@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import Board
 from motif.contests.pairs import Contest, play_contest
@@ -34,6 +33,7 @@ from motif.players import EvaluatorPlayer, Player, load
 from motif.players.best_of_four import best_of_four
 from motif.players.player import random_player
 from motif.rollouts.games import SeededDice, lockstep, starts
+from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import SettingError
 from motif.runtime.files import contents, csv_text, replacing, working_in, write_text
 from motif.runtime.frames import Row
@@ -46,9 +46,9 @@ class PlayedBoards:
 
     boards: Board
     """int8 (n, 26), from the perspective of the next player on roll."""
-    game: npt.NDArray[np.int64]
+    game: IntArray
     """(n,): game number."""
-    won: npt.NDArray[np.bool_]
+    won: BoolArray
     """(n,): whether the player who made the board won the game."""
 
 
@@ -71,13 +71,11 @@ def played_boards(
     return PlayedBoards(boards[order], game[order], won[order])
 
 
-def _played(
-    first: Player, numbers: npt.NDArray[np.int64], seed: int, second: Player | None = None
-) -> PlayedBoards:
+def _played(first: Player, numbers: IntArray, seed: int, second: Player | None = None) -> PlayedBoards:
     """Return the boards of the games `numbers`; `first` starts against `second`, by default itself."""
     # 1 if the player of the even plies wins, -1 if the other one does.
     winners = np.zeros(len(numbers), np.int64)
-    kept: list[tuple[Board, npt.NDArray[np.int64], int]] = []
+    kept: list[tuple[Board, IntArray, int]] = []
     reply = None if second is None else second.choose_many
     dice = SeededDice(seed).of(numbers)
     for ply in lockstep(first.choose_many, dice, starts(len(numbers)), reply):
@@ -93,15 +91,13 @@ def _played(
     return PlayedBoards(every[order], numbers[game[order]], (winners[game] == sides)[order])
 
 
-def evenly(count: int, wanted: int) -> npt.NDArray[np.int64]:
+def evenly(count: int, wanted: int) -> IntArray:
     """Return `wanted` evenly spaced numbers below `count`, or all of them if there are fewer."""
     wanted = min(wanted, count)
     return (np.arange(wanted) * count + count // 2) // max(wanted, 1)
 
 
-def drawn_of_each_game(
-    played: PlayedBoards, boards_a_game: int, random: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def drawn_of_each_game(played: PlayedBoards, boards_a_game: int, random: np.random.Generator) -> IntArray:
     """Return the rows of `boards_a_game` random boards of each game, or of all if there are fewer."""
     lots = np.lexsort((random.random(len(played.game)), played.game))
     starts = np.searchsorted(played.game, played.game)
@@ -115,9 +111,9 @@ _HELD_OUT = 10
 class Samples(NamedTuple):
     """Boards as inputs of the network, with targets."""
 
-    inputs: npt.NDArray[np.float32]
+    inputs: Float32Array
     """(n, 48): features of the set ``phase``."""
-    targets: npt.NDArray[np.float32]
+    targets: Float32Array
     """(n,), 0 to 1: score for the player who has just moved."""
 
 

@@ -19,6 +19,7 @@ from motif.evaluators.probabilities import write_finished
 from motif.parameters.position_class import RACE, classify_many
 from motif.players.gnubg_process import gnubg_path, idle_processes, installed_gnubg
 from motif.players.player import EvaluatorPlayer, Player
+from motif.runtime.arrays import Float32Array, IntArray
 from motif.runtime.errors import PlayerError, PlayError, PositionError
 
 __all__ = ["GnubgEvaluator", "GnubgPlayer", "gnubg_path", "load_gnubg"]
@@ -97,7 +98,7 @@ class GnubgEvaluator(Evaluator):
         # The path may differ on another machine of a cluster.
         return GnubgEvaluator, (self.plies,)
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`; probabilities have six decimals."""
         boards = as_boards(positions)
         packed = pack_many(boards)
@@ -109,7 +110,7 @@ class GnubgEvaluator(Evaluator):
             rows[row] = self._chances(question, boards[row])
         return rows
 
-    def sources_of(self, boards: Board) -> npt.NDArray[np.int64]:
+    def sources_of(self, boards: Board) -> IntArray:
         """See `Evaluator.sources_of`."""
         return np.full(len(boards), self.plies)
 
@@ -147,9 +148,7 @@ class GnubgPlayer(Player):
         """See `Player.with_cube`; requires gnubg's probabilities of every play."""
         return self if cube_model.is_cubeless else EvaluatorPlayer(self.evaluator.with_cube(cube_model, side))
 
-    def choose_many(
-        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
-    ) -> Board:
+    def choose_many(self, boards: Board, rolls: IntArray, states: npt.NDArray[np.uint64]) -> Board:
         """See `Player.choose_many`; gnubg is not queried for forced plays.
 
         Raises `PositionError` for a finished game, `PlayerError` if gnubg returns an illegal play.
@@ -171,7 +170,7 @@ class GnubgPlayer(Player):
         """End the idle gnubg processes of this process immediately."""
         idle_processes.end()
 
-    def own_plays(self, boards: Board, rolls: npt.NDArray[np.int64]) -> Board:
+    def own_plays(self, boards: Board, rolls: IntArray) -> Board:
         """Return the boards int8 (n, 26) after gnubg's choices, with gnubg's tie-breaking."""
         results = np.empty_like(boards)
         for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
@@ -185,7 +184,7 @@ class GnubgPlayer(Player):
                 results[row] = self._legal_answer(question, boards[row], rolls[row], legal)
         return results
 
-    def _legal_answer(self, question: str, board: Board, roll: npt.NDArray[np.int64], legal: Board) -> Board:
+    def _legal_answer(self, question: str, board: Board, roll: IntArray, legal: Board) -> Board:
         """Return the board among `legal` that gnubg's answer leads to."""
         answer = self.evaluator.ask(question)
         asked = f"for {roll[0]}{roll[1]} in {_identifier(board)}"

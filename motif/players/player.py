@@ -20,6 +20,7 @@ from motif.evaluators.named import Kind, description_of, entry_of, load_evaluato
 from motif.evaluators.own import EvaluatorLike, as_evaluator
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import WeightFile
+from motif.runtime.arrays import Float32Array, IntArray
 from motif.runtime.errors import PlayerError, PlayError
 from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
@@ -45,7 +46,7 @@ class Player(ABC):
 
             @wraps(own)
             def choose_many(
-                self: Player, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
+                self: Player, boards: Board, rolls: IntArray, states: npt.NDArray[np.uint64]
             ) -> Board:
                 return _legal(self.name, boards, rolls, own(self, boards.copy(), rolls, states))
 
@@ -55,9 +56,7 @@ class Player(ABC):
         return f"<player {self.name}{description_of(self.name)}>"
 
     @abstractmethod
-    def choose_many(
-        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
-    ) -> Board:
+    def choose_many(self, boards: Board, rolls: IntArray, states: npt.NDArray[np.uint64]) -> Board:
         """Return the boards int8 (n, 26) after the chosen plays, from the next player's perspective.
 
         `boards` (n, 26) are those of the players on roll before the plays, in the layout of `Position.board`;
@@ -83,7 +82,7 @@ class Player(ABC):
         """
         return self
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """Return the probabilities (n, 5) of positions (n, 26); raises `PlayerError` without an evaluator."""
         return self.require_evaluator().evaluate_many(positions)
 
@@ -98,7 +97,7 @@ class Player(ABC):
         return self.evaluator
 
 
-def _legal(name: str, boards: Board, rolls: npt.NDArray[np.int64], chosen: npt.ArrayLike) -> Board:
+def _legal(name: str, boards: Board, rolls: IntArray, chosen: npt.ArrayLike) -> Board:
     """Return the boards after plays `chosen` by your own player; raises `PlayError` for an illegal play."""
     after = np.asarray(chosen)
     if after.shape != boards.shape or after.dtype.kind not in "iuf":
@@ -131,9 +130,7 @@ class CompiledPlayer(Player):
             return self
         return EvaluatorPlayer(self.evaluator.with_cube(cube_model, side))
 
-    def choose_many(
-        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
-    ) -> Board:
+    def choose_many(self, boards: Board, rolls: IntArray, states: npt.NDArray[np.uint64]) -> Board:
         """See `Player.choose_many`."""
         results = np.empty_like(boards)
         model, space = prepared(self.model)
@@ -154,9 +151,7 @@ class EvaluatorPlayer(Player):
         """See `Player.with_cube`."""
         return EvaluatorPlayer(self.evaluator.with_cube(cube_model, side))
 
-    def choose_many(
-        self, boards: Board, rolls: npt.NDArray[np.int64], states: npt.NDArray[np.uint64]
-    ) -> Board:
+    def choose_many(self, boards: Board, rolls: IntArray, states: npt.NDArray[np.uint64]) -> Board:
         """See `Player.choose_many`."""
         return self.evaluator.best_plays(boards, rolls, _PLAYS_AT_ONCE).boards
 

@@ -25,6 +25,7 @@ from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
 from motif.evaluators.cube_model import NO_CUBE, CubeModel, best_of_double, without_cube
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates, best_few, without_ties
 from motif.evaluators.probabilities import switched_equities, turned
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import counted, html_table, side_by_side, text_table
@@ -242,7 +243,7 @@ def estimate_plays(
     evaluator: Evaluator,
     context: CubeContext,
     full_depth: int = FULL_DEPTH,
-    asked: npt.NDArray[np.bool_] | None = None,
+    asked: BoolArray | None = None,
 ) -> PlayEstimates:
     """Return the estimates (m,) of all plays of the decisions on `before` (n, 26), in one context.
 
@@ -275,9 +276,9 @@ def _set_exact(
     before: Board,
     batch: PlayBatch,
     context: CubeContext,
-    values: npt.NDArray[np.float64],
-    sources: npt.NDArray[np.int64],
-) -> npt.NDArray[np.bool_]:
+    values: FloatArray,
+    sources: IntArray,
+) -> BoolArray:
     """Write exact cubeful equities; return which plays have one, bool (m,)."""
     known = np.zeros(len(values), np.bool_)
     if context.state is None or not context.has_cube:
@@ -306,7 +307,7 @@ def _set_exact(
 
 
 def best_first(
-    values: npt.NDArray[np.float64], before: Board, batch: PlayBatch, evaluator: Evaluator
+    values: FloatArray, before: Board, batch: PlayBatch, evaluator: Evaluator
 ) -> npt.NDArray[np.intp]:
     """Return the row numbers of the plays (m,), by decision, best first.
 
@@ -327,8 +328,8 @@ def plies_of(evaluator: Evaluator) -> int:
 
 
 def probabilities_of(
-    evaluator: Evaluator, context: CubeContext, boards: Board, sources: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
+    evaluator: Evaluator, context: CubeContext, boards: Board, sources: IntArray
+) -> FloatArray:
     """Return the mover's probabilities (n, 5) after plays to `boards` (n, 26), at the equities' depth."""
     chances = np.empty((len(boards), len(OUTPUTS)))
     for source in np.unique(sources).tolist():

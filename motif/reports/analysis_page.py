@@ -16,7 +16,6 @@ from motif.analysis.evaluator_analysis import (
     HIGH_VIF,
     MAX_IMPORTANT,
     EvaluatorAnalysis,
-    Floats,
     analysis_of,
     analysis_summary,
     components_csv,
@@ -53,6 +52,7 @@ from motif.players import Player, static_player
 from motif.reports import analysis_plots as plots
 from motif.reports.document import Picture, rendered
 from motif.reports.term_pages import effect_rows, effects_reading
+from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
 from motif.runtime.layout import listed
@@ -545,6 +545,6 @@ def _names(analysis: EvaluatorAnalysis, numbers: Iterable[int]) -> list[str]:
     return [analysis.parameters.names[int(k)] for k in numbers]
 
 
-def _mean(values: Floats) -> str:
+def _mean(values: FloatArray) -> str:
     """Return a mean as text, without negative zero."""
     return f"{round(float(values.mean()), 2) + 0.0:.2f}"

@@ -18,7 +18,6 @@ from motif.analysis.evaluator_analysis import (
     HIGH_VIF,
     MAX_IMPORTANT,
     EvaluatorAnalysis,
-    Floats,
     spread_rows,
     standardised,
     varying,
@@ -45,6 +44,7 @@ from motif.reports.style import (
     picture,
     sample_line,
 )
+from motif.runtime.arrays import FloatArray
 
 _CLASS_LOOKS = [(BLUE, "-"), (VERMILION, "--"), (GREEN, ":")]
 PLUS: Look = {"color": BLUE}
@@ -91,7 +91,7 @@ def zero_line(axes: Axes) -> None:
     axes.axvline(0, color=INK, linewidth=0.8, zorder=1)
 
 
-def bins_of(values: Floats) -> Floats:
+def bins_of(values: FloatArray) -> FloatArray:
     """Return edges of equal bins over almost all `values`; few distinct values get one bin each."""
     known = np.unique(values)
     if len(known) == 1:
@@ -144,7 +144,7 @@ def draw_histograms(analysis: EvaluatorAnalysis, features: tuple[int, ...], path
         figure.supxlabel("scaled feature")
 
 
-def _draw_histogram(axes: Axes, values: Floats) -> None:
+def _draw_histogram(axes: Axes, values: FloatArray) -> None:
     axes.grid(axis="x", visible=False)
     if values.min() == values.max():
         axes.text(0.5, 0.5, f"always {values[0]:g}", ha="center", va="center", transform=axes.transAxes)
@@ -203,7 +203,7 @@ def broken_name(name: str, most: int = _LONG_NAME) -> str:
     return f"{name[: place + 1]}\n{name[place + 1 :]}"
 
 
-def running_mean(features: Floats, values: Floats) -> tuple[Floats, Floats]:
+def running_mean(features: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the means of both in groups along the feature; a frequent value forms its own group."""
     full = len(features) / _GROUPS
     groups = value_groups(features, full, _SMALL_GROUP * full, frequent_apart=True)
@@ -270,13 +270,13 @@ def _look_of(analysis: EvaluatorAnalysis, code: int) -> Look:
     return {"color": color, "linestyle": "-" if analysis.class_name else linestyle}
 
 
-def _range(raw: Floats) -> tuple[float, float]:
+def _range(raw: FloatArray) -> tuple[float, float]:
     low, high = np.percentile(raw, [_TAIL, 100 - _TAIL])
     return (float(low), float(high)) if low < high else (float(low) - 0.5, float(high) + 0.5)
 
 
 def _draw_shares(
-    axes: Axes, analysis: EvaluatorAnalysis, values: Floats, edges: Floats, together: bool = False
+    axes: Axes, analysis: EvaluatorAnalysis, values: FloatArray, edges: FloatArray, together: bool = False
 ) -> None:
     """Draw the percentage of positions in each bin, by class or `together`."""
     classes = analysis.judged.classes
@@ -364,7 +364,7 @@ def draw_components(analysis: EvaluatorAnalysis, path: Path) -> None:
 
 
 def heat_map(
-    figure: Figure, axes: Axes, matrix: Floats, label: str, *, reach: float = 1.0, numbers: bool = True
+    figure: Figure, axes: Axes, matrix: FloatArray, label: str, *, reach: float = 1.0, numbers: bool = True
 ) -> None:
     """Draw a matrix as colours, full at `reach`, and as numbers; a colour bar is below all panels."""
     drawn = axes.imshow(matrix, cmap="RdBu", vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest")
@@ -592,7 +592,7 @@ def _draw_scatter(axes: Axes, analysis: EvaluatorAnalysis, clusters: PositionClu
         axis.set_major_locator(MaxNLocator(5))
 
 
-def _projected(analysis: EvaluatorAnalysis) -> Floats:
+def _projected(analysis: EvaluatorAnalysis) -> FloatArray:
     """Return the positions' scores on the first two principal components (n, 2)."""
     free, standard = varying(analysis.judged.features), standardised(analysis.judged.features)
     loadings = analysis.components.loadings[:2][:, free]

@@ -20,6 +20,7 @@ from motif.learning.recalibration import Calibration, by_class
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.reports.style import DASHED, FAINT, GREEN, SOLID, Look, picture
 from motif.rollouts.tally import error_over_groups
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.sampling.samples import Dataset
 
 BINS = 10
@@ -32,13 +33,13 @@ MIN_GAMES = 3
 class Reliability:
     """Fitted and rollout probabilities of one kind in one position class."""
 
-    counts: npt.NDArray[np.int64]
+    counts: IntArray
     """(BINS,): number of positions by fitted probability."""
-    fitted: npt.NDArray[np.float64]
+    fitted: FloatArray
     """(BINS,): mean fitted probability; NaN for bins with too few games."""
-    rollout: npt.NDArray[np.float64]
+    rollout: FloatArray
     """(BINS,): mean probability by rollout."""
-    se: npt.NDArray[np.float64]
+    se: FloatArray
     """(BINS,): standard error of `rollout`; positions of one game count as one observation."""
     rmse: float
     noise: float

@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
+from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.files import replacing
 
@@ -127,7 +128,7 @@ def sample_line(look: Look, label: str) -> Line2D:
     return Line2D([], [], label=label, **look)
 
 
-def percentages(values: npt.NDArray[np.generic], edges: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def percentages(values: npt.NDArray[np.generic], edges: npt.ArrayLike) -> FloatArray:
     """Return the percentage of `values` in each bin; the outermost bins include everything beyond them."""
     limits = np.asarray(edges)
     counts, _ = np.histogram(np.clip(values, limits[0], limits[-1]), limits)

@@ -24,6 +24,7 @@ from motif.reports.style import (
     picture,
     sample_line,
 )
+from motif.runtime.arrays import FloatArray
 
 _BIN = 2.5
 """Width of a bin, in S."""
@@ -102,7 +103,7 @@ def _draw_article(axes: Axes, early: float) -> list[Patch]:
 def _add_raw_axis(axes: Axes, formula: BrasFormula) -> None:
     """Add an axis for D at the top."""
 
-    def raw(scores: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    def raw(scores: npt.ArrayLike) -> FloatArray:
         return formula.sigma * np.arctanh(np.clip((np.asarray(scores) - 50) / 50, -0.999999, 0.999999))
 
     secondary = axes.secondary_xaxis("top", functions=(raw, formula.squashed))

@@ -35,8 +35,9 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import switched_equities, turned
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_settings import RolloutSettings, valued_for
-from motif.rollouts.tally import RollsOf, Tally, Values, p_value
+from motif.rollouts.tally import RollsOf, Tally, p_value
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, results_of_trials, tally_trials
+from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch, progress
@@ -59,7 +60,7 @@ _EFFECTS = 2 * len(ROLLS) - 1
 """Degrees of freedom of the effects of the first and of the second roll."""
 
 PlayNumbers = npt.NDArray[np.intp]
-PlayTrials = Callable[[PlayNumbers, int, int], Values]
+PlayTrials = Callable[[PlayNumbers, int, int], FloatArray]
 """Function from the numbers of m plays, `first` and `count` to the results (m, count, columns) of trials
 `first`, ..., `first` + `count` - 1; the last column is the equity of the mover."""
 StageOf = Callable[[Tally, PlayNumbers], "Stage"]
@@ -74,11 +75,11 @@ class Stage:
     """Numbers of the plays (m,)."""
     gone: PlayNumbers
     """Numbers of the plays (k,) dropped at the look; empty at the end."""
-    means: Values
+    means: FloatArray
     """(m, columns)"""
-    errors: Values
+    errors: FloatArray
     """Standard errors of `means` (m, columns)."""
-    covariance: Values
+    covariance: FloatArray
     """Covariance of the mean equities (m, m)."""
     trials: int
 
@@ -162,7 +163,7 @@ def eliminated(
     return stages
 
 
-def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> npt.NDArray[np.bool_]:
+def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> BoolArray:
     """Return which of the plays (m,) are worse than another play at the error rate `chance`."""
     # Import here, because SciPy's special functions take a tenth of a second to import.
     from scipy.special import stdtrit
@@ -189,10 +190,10 @@ class ComparedPlay:
     trials: int
     dropped: bool
     """Whether the play was dropped as significantly worse."""
-    mean: Values
+    mean: FloatArray
     """Five probabilities and the equity (6,); with a `cube_model`, the cubeful equity of the probabilities.
     """
-    se: Values
+    se: FloatArray
     """Standard errors of `mean` (6,)."""
     difference: float
     """Equity minus the best play's equity in their common trials; at most 0 unless dropped."""
@@ -372,7 +373,7 @@ def _stages(
         return [staged(tally, every)]
     with progress(label, settings.trials) as advance:
 
-        def play(plays: PlayNumbers, first: int, count: int) -> Values:
+        def play(plays: PlayNumbers, first: int, count: int) -> FloatArray:
             items = np.zeros(len(plays), np.int64)
             results = results_of_trials(player, settings, packed[plays], items, first, count, **options)
             advance(count)
@@ -417,7 +418,7 @@ def cubeful_stage(cube_model: CubeModel, packed: Board, tally: Tally, plays: Pla
     return replace(stage, means=means, errors=errors, covariance=covariance)
 
 
-def _values_to_mover(cube_model: CubeModel, packed: Board, means: Values) -> Values:
+def _values_to_mover(cube_model: CubeModel, packed: Board, means: FloatArray) -> FloatArray:
     """Return the mover's values (n,) of probabilities `means` (n, 5) after plays."""
     return switched_equities(np.asarray(cubeful_values(cube_model, 1, packed, turned(means))))
 

@@ -22,10 +22,10 @@ from motif.evaluators.cube_model import EVEN, NO_STATE, CubeModel, is_known, kno
 from motif.evaluators.kernels import best_cubeful_reply
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, turned, write_finished
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollouts.games import Choose, Dice, Flags, Games, Rolls, States, luck_of_rolls
+from motif.rollouts.games import Choose, Dice, Games, States, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
-from motif.rollouts.tally import Values
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.progress import checkpoint
 
 
@@ -105,7 +105,7 @@ def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results)
         unpack(space.plays.boards[play], results[k])
 
 
-Decided = Callable[[CubeModel, Games, Games, Board, Values], tuple[Flags, Flags]]
+Decided = Callable[[CubeModel, Games, Games, Board, FloatArray], tuple[BoolArray, BoolArray]]
 """Function that returns whether to double and whether to take, (n,) each, from cubes, states (n,) in which
 a double is allowed, the sides (n,) on roll, boards (n, 26) and chances (n, 5).
 """
@@ -114,7 +114,7 @@ a double is allowed, the sides (n,) on roll, boards (n, 26) and chances (n, 5).
 class CubePlayer(NamedTuple):
     """Player of one side in games with a cube."""
 
-    choose: Callable[[CubeModel, Games, int, Board, Rolls, States], Board]
+    choose: Callable[[CubeModel, Games, int, Board, IntArray, States], Board]
     """Returns boards (n, 26) after plays, from cubes, states (n,), the side and the arguments of `Choose`."""
     chances: Callable[[Board], npt.NDArray[np.floating]]
     """Returns the five probabilities (n, 5) of boards (n, 26), for cube decisions and truncated games."""
@@ -128,7 +128,7 @@ def chosen_in_states(
     states: Games,
     side: int,
     boards: Board,
-    rolls: Rolls,
+    rolls: IntArray,
     seeds: States,
 ) -> Board:
     """Do `CubePlayer.choose` state by state; `with_cube` returns the choice of plays with a cube."""
@@ -147,11 +147,11 @@ class CubeGames(NamedTuple):
     """Points won by side 0 (n,), in units of the cube; 0 for a truncated game."""
     states: Games
     """Final cube states (n,)."""
-    results: Values
+    results: FloatArray
     """Five probabilities and equity of side 0 (n, 6). After a pass or truncation, the probabilities are the
     player's evaluation.
     """
-    luck: Values
+    luck: FloatArray
     """Luck of side 0 in equity according to the judge (n,); 0 without a judge."""
 
 
@@ -181,7 +181,7 @@ class _Table:
             np.zeros(len(boards)),
         )
 
-    def chances(self, boards: Board, sides: Games, of_opponent: bool = False) -> Values:
+    def chances(self, boards: Board, sides: Games, of_opponent: bool = False) -> FloatArray:
         """Return the probabilities (m, 5) of the players on roll, `sides` (m,), by their own evaluation."""
         if self.players[0].chances == self.players[1].chances:
             return self.players[0].chances(boards).astype(np.float64)
@@ -191,7 +191,7 @@ class _Table:
             chances[rows] = self.players[1 - side if of_opponent else side].chances(boards[rows])
         return chances
 
-    def results_of(self, boards: Board, states: Games, sides: Games, may_double: bool) -> Values:
+    def results_of(self, boards: Board, states: Games, sides: Games, may_double: bool) -> FloatArray:
         """Evaluate `boards` (n, 26) with `sides` (n,) on roll; return the results (n, 6) for side 0."""
         chances, packed = self.chances(boards, sides), pack_many(boards)
         if may_double:
@@ -202,14 +202,16 @@ class _Table:
         return _for_first(np.concatenate([chances, values[:, None]], axis=1), sides)
 
     def _turned(
-        self, states: Games, sides: Games, packed: Board, chances: Values
-    ) -> tuple[Flags, Flags, Values]:
+        self, states: Games, sides: Games, packed: Board, chances: FloatArray
+    ) -> tuple[BoolArray, BoolArray, FloatArray]:
         doubles, takes = np.empty((2, len(states)), np.bool_)
         values = np.empty(len(states))
         turn_cubes(self.cubes, states, sides, packed, chances, doubles, takes, values)
         return doubles, takes, values
 
-    def _decisions(self, rows: Games, chances: Values, of_opponent: bool = False) -> tuple[Flags, Flags]:
+    def _decisions(
+        self, rows: Games, chances: FloatArray, of_opponent: bool = False
+    ) -> tuple[BoolArray, BoolArray]:
         """Return whether to double and take in `rows` (m,), by `chances` (m, 5) of the player who decides."""
         boards, states, sides = self.boards[rows], self.states[rows], self.sides[rows]
         doubles, takes, _ = self._turned(states, sides, pack_many(boards), chances)
@@ -221,12 +223,12 @@ class _Table:
                 doubles[own], takes[own] = decided(self.cubes, *asked)
         return doubles, takes
 
-    def end(self, rows: Games, results: Values) -> None:
+    def end(self, rows: Games, results: FloatArray) -> None:
         """Mark the games in `rows` as ended; `keep` removes them."""
         games = self.games[rows]
         self.ends.results[games], self.ends.states[games] = results, self.states[rows]
 
-    def keep(self, going: Flags) -> None:
+    def keep(self, going: BoolArray) -> None:
         """Keep only the games that are `going`."""
         if not going.all():
             self.games, self.boards = self.games[going], self.boards[going]
@@ -243,7 +245,7 @@ class _Table:
             self._end_with(rows, points[rows], chances.astype(np.float64))
             self.keep(points == 0)
 
-    def _end_with(self, rows: Games, points: Games, chances: Values) -> None:
+    def _end_with(self, rows: Games, points: Games, chances: FloatArray) -> None:
         """End games that the players on roll, with `chances` (m, 5), win by `points` (m,) times the cube."""
         sides, states = self.sides[rows], self.states[rows]
         equities = self.cubes.equities[states, sides, 0, EVEN + points]
@@ -270,7 +272,7 @@ class _Table:
             going[passed] = False
             self.keep(going)
 
-    def after(self, boards: Board, games: Games, rolls: Rolls, seeds: States) -> Board:
+    def after(self, boards: Board, games: Games, rolls: IntArray, seeds: States) -> Board:
         """Return the boards after `rolls` (m, 2) are played on `boards` (m, 26) in the rows `games` (m,)."""
         results, sides = np.empty_like(boards), self.sides[games]
         for side in np.unique(sides).tolist():
@@ -280,12 +282,12 @@ class _Table:
             results[rows] = choose(self.cubes, states, side, boards[rows], rolls[rows], seeds[rows])
         return results
 
-    def roll(self, rolls: Rolls, seeds: States) -> None:
+    def roll(self, rolls: IntArray, seeds: States) -> None:
         """Play `rolls` (n, 2)."""
         self.boards = self.after(self.boards, np.arange(len(self.games)), rolls, seeds)
         self.sides = 1 - self.sides
 
-    def luck(self, judge: Evaluator, rolls: Rolls, opening: bool) -> Values:
+    def luck(self, judge: Evaluator, rolls: IntArray, opening: bool) -> FloatArray:
         """Return the luck (n,) of side 0 in `rolls` (n, 2), with the current cubes."""
         gains = np.empty(len(rolls))
         for state, side in np.unique(np.stack([self.states, self.sides], axis=1), axis=0).tolist():
@@ -295,7 +297,7 @@ class _Table:
             gains[rows] = own if side == 0 else switched_equities(own)
         return gains
 
-    def roll_luck_adjusted(self, rolls: Rolls, seeds: States, luck: Values) -> None:
+    def roll_luck_adjusted(self, rolls: IntArray, seeds: States, luck: FloatArray) -> None:
         """Play `rolls` (n, 2) and subtract their luck from `luck` (all games, 6)."""
         count, every = len(self.games), len(ROLLS)
         rows = np.repeat(np.arange(count), every)
@@ -308,7 +310,7 @@ class _Table:
         self.sides = 1 - self.sides
 
 
-def _for_first(results: Values, sides: Games) -> Values:
+def _for_first(results: FloatArray, sides: Games) -> FloatArray:
     """Convert results (n, 6) for the players on roll, `sides` (n,), to results for side 0."""
     others = np.concatenate([turned(results[:, :-1]), switched_equities(results[:, -1:])], axis=1)
     return np.where(sides[:, None] == 0, results, others)
@@ -361,7 +363,9 @@ def games_with_cube(
     return table.ends._replace(results=table.ends.results + luck, luck=judged)
 
 
-def _end_early(table: _Table, settings: RolloutSettings, ply: int, contact: Flags, may_double: bool) -> None:
+def _end_early(
+    table: _Table, settings: RolloutSettings, ply: int, contact: BoolArray, may_double: bool
+) -> None:
     """Truncate games at this ply by the `settings`; `contact` (all games,) says which began with contact."""
     packed = pack_many(table.boards)
     stops = np.full(len(packed), 0 < settings.cut <= ply)

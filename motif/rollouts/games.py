@@ -19,19 +19,18 @@ from motif.compiler.jit import kernel
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import switched_equities
 from motif.rollouts.playout import FIXED_ROLLS, MAX_PLIES, first_rolls
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive, next_below, next_roll, next_uint64
 
 _SIDES = 6
 _RANDOM_SEEDS = 2**31
 
-Games = npt.NDArray[np.int64]
-Rolls = npt.NDArray[np.int64]
+Games = IntArray
 States = npt.NDArray[np.uint64]
-Flags = npt.NDArray[np.bool_]
-Choose = Callable[[Board, Rolls, States], Board]
+Choose = Callable[[Board, IntArray, States], Board]
 """Function that chooses plays, such as `motif.players.player.Player.choose_many`."""
-Dice = Callable[[Games, int], tuple[Rolls, States]]
+Dice = Callable[[Games, int], tuple[IntArray, States]]
 """Function from a ply and n games to rolls (n, 2), the higher die first, and seeds (n,) of random choices."""
 
 
@@ -79,7 +78,7 @@ def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = N
         boards = (choose if other is None or number % 2 == 0 else other)(boards, rolls, states)
 
 
-def luck_of_rolls(judge: Evaluator, boards: Board, rolls: Rolls, opening: bool) -> npt.NDArray[np.float64]:
+def luck_of_rolls(judge: Evaluator, boards: Board, rolls: IntArray, opening: bool) -> FloatArray:
     """Return the luck (n,) in equity of `rolls` (n, 2) on `boards` (n, 26), for the players on roll.
 
     The value of a roll is the value of its best play according to `judge`. An `opening` roll is never a
@@ -122,7 +121,7 @@ def stream_dice(states: States) -> Dice:
     """Return dice from the random streams `states` (n,), one per game; each roll advances the streams."""
     states = states.copy()
 
-    def dice(games: Games, _: int) -> tuple[Rolls, States]:
+    def dice(games: Games, _: int) -> tuple[IntArray, States]:
         streams = states[games]
         rolls = next_rolls(streams)
         states[games] = streams
@@ -139,7 +138,7 @@ def trial_dice(seed: int, items: Games, first: int, trials: int, stratified: boo
     fixed = {item: first_rolls(seed, item, first, trials) for item in np.unique(items).tolist()}
     numbers = np.concatenate([fixed[item] for item in items.tolist()])
 
-    def dice(games: Games, ply: int) -> tuple[Rolls, States]:
+    def dice(games: Games, ply: int) -> tuple[IntArray, States]:
         if ply < FIXED_ROLLS:
             return ROLLS[numbers[games, ply]], np.zeros(len(games), np.uint64)
         return later(games, ply)

@@ -9,7 +9,6 @@ rolls is zero for every judge.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.movegen import ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.packed import Board, pack_many, unpack_many
@@ -18,13 +17,11 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared, simple
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollouts.games import Choose, Flags, Rolls, trial_dice
+from motif.rollouts.games import Choose, trial_dice
 from motif.rollouts.playout import MAX_PLIES, end_trials, luck_adjustments, roll_trials
 from motif.rollouts.rollout_settings import PlayoutRules
-from motif.rollouts.tally import Values
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.progress import checkpoint
-
-Items = npt.NDArray[np.int64]
 
 
 def best_of(evaluator: Evaluator) -> Choose:
@@ -37,7 +34,7 @@ class Portion(NamedTuple):
 
     packed: Board
     """Packed boards (n, 64), from the side of the player on roll."""
-    items: Items
+    items: IntArray
     """Items (n,): boards with the same item have the same dice, as in `playout.board_trials`."""
     first: int
     """Number of the first trial; trial t of an item has the random stream (seed, item, t)."""
@@ -46,7 +43,7 @@ class Portion(NamedTuple):
     """Index of the first board."""
 
 
-def play_trials(player: Model | Evaluator, rules: PlayoutRules, seed: int, portion: Portion) -> Values:
+def play_trials(player: Model | Evaluator, rules: PlayoutRules, seed: int, portion: Portion) -> FloatArray:
     """Play trials with a compiled model or another evaluator; see `player_trials`."""
     if isinstance(player, Evaluator):
         return player_trials(best_of(player), player, rules, seed, portion)
@@ -59,7 +56,7 @@ def play_trials(player: Model | Evaluator, rules: PlayoutRules, seed: int, porti
 
 def player_trials(
     choose: Choose, judge: Model | Evaluator, rules: PlayoutRules, seed: int, portion: Portion
-) -> Values:
+) -> FloatArray:
     """Play the trials of a portion, with plays from `choose`; return float64 (n, trials, 5).
 
     These are the five probabilities of the player on roll. The `judge` measures the luck, and evaluates
@@ -99,7 +96,13 @@ def player_trials(
 
 
 def _end_early(
-    judge: Evaluator, rules: PlayoutRules, packed: Board, ply: int, contact: Flags, ended: Flags, rows: Values
+    judge: Evaluator,
+    rules: PlayoutRules,
+    packed: Board,
+    ply: int,
+    contact: BoolArray,
+    ended: BoolArray,
+    rows: FloatArray,
 ) -> None:
     """Mark also the trials (n,) that the `rules` end at a ply, and write their values (n, 5) to `rows`."""
     valued = np.full(len(packed), 0 < rules.cut <= ply)
@@ -111,7 +114,7 @@ def _end_early(
     ended |= valued
 
 
-def _luck_adjustments(judge: Evaluator, packed: Board, rolls: Rolls, ply: int) -> Values:
+def _luck_adjustments(judge: Evaluator, packed: Board, rolls: IntArray, ply: int) -> FloatArray:
     """Return the adjustments (n, 5) for the luck of `rolls` (n, 2) by a judge that is not compiled."""
     count, every = len(packed), len(ROLLS)
     boards = np.repeat(unpack_many(packed), every, axis=0)

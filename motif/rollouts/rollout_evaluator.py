@@ -26,10 +26,10 @@ from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import prepared
 from motif.rollouts.comparison import PlayNumbers, eliminated
-from motif.rollouts.player_trials import Items, Portion, play_trials
+from motif.rollouts.player_trials import Portion, play_trials
 from motif.rollouts.playout import COLUMNS, roll_out
 from motif.rollouts.rollout_settings import RolloutSettings, parse_luck_plies, scored_equities, valued_for
-from motif.rollouts.tally import Values
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.progress import checkpoint
 from motif.runtime.settings import check_count
@@ -74,21 +74,21 @@ class RolloutEvaluator(Evaluator):
         self._rules = settings.rules()
         self._judge = valued_for(evaluator, settings.scoring)
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`; luck-adjusted means outside 0 to 1 are clipped."""
         packed = pack_many(as_boards(positions))
         return np.clip(self._means(packed, self._items(packed)), 0, 1).astype(np.float32)
 
-    def equity_many(self, boards: Board) -> Values:
+    def equity_many(self, boards: Board) -> FloatArray:
         """See `Evaluator.equity_many`; the equity depends on the scoring."""
         packed = pack_many(boards)
         return self._equities(packed, self._items(packed))
 
-    def sources_of(self, boards: Board) -> Items:
+    def sources_of(self, boards: Board) -> IntArray:
         """See `Evaluator.sources_of`."""
         return np.full(len(boards), ROLLOUT_SOURCE)
 
-    def play_equities(self, before: Board, plays: PlayBatch) -> Values:
+    def play_equities(self, before: Board, plays: PlayBatch) -> FloatArray:
         """See `Evaluator.play_equities`.
 
         Plays other than the candidates keep their static equity, limited to the lowest equity of a
@@ -98,16 +98,16 @@ class RolloutEvaluator(Evaluator):
 
     def cubeful_play_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel, side: int
-    ) -> Values:
+    ) -> FloatArray:
         """See `Evaluator.cubeful_play_equities`.
 
         Plays within the trials are chosen for money, and no candidates are dropped.
         """
 
-        def static(before: Board, plays: PlayBatch) -> Values:
+        def static(before: Board, plays: PlayBatch) -> FloatArray:
             return self._judge.cubeful_play_equities(before, plays, cube_model, side)
 
-        def decided(packed: Board, items: Items, starts: Items) -> Values:
+        def decided(packed: Board, items: IntArray, starts: IntArray) -> FloatArray:
             return switched_equities(cubeful_values(cube_model, 1 - side, packed, self._means(packed, items)))
 
         return self._of_plays(before, plays, static, decided)
@@ -116,9 +116,9 @@ class RolloutEvaluator(Evaluator):
         self,
         before: Board,
         plays: PlayBatch,
-        static: Callable[[Board, PlayBatch], Values],
-        decided: Callable[[Board, Items, Items], Values],
-    ) -> Values:
+        static: Callable[[Board, PlayBatch], FloatArray],
+        decided: Callable[[Board, IntArray, IntArray], FloatArray],
+    ) -> FloatArray:
         """Return the values (m,) of `plays` for their movers.
 
         Candidates have values `decided` by rollouts, from packed boards, the items that determine the dice,
@@ -135,28 +135,28 @@ class RolloutEvaluator(Evaluator):
         candidates = decided(packed[rolled], items[rolled], starts)
         return with_closer_look(values, plays, rolled, candidates)
 
-    def _items(self, packed: Board) -> Items:
+    def _items(self, packed: Board) -> IntArray:
         """Return the items (n,) that determine the dice of packed boards (n, 64)."""
         return np.zeros(len(packed), np.int64) if self._common_random_numbers else items_of(packed)
 
-    def _equities(self, packed: Board, items: Items) -> Values:
+    def _equities(self, packed: Board, items: IntArray) -> FloatArray:
         return scored_equities(self._means(packed, items), self.settings.scoring)
 
-    def _decided(self, packed: Board, items: Items, starts: Items) -> Values:
+    def _decided(self, packed: Board, items: IntArray, starts: IntArray) -> FloatArray:
         """Return the movers' equities (n,) of plays; the rows between two `starts` are a decision."""
         if not self.settings.eliminate:
             return switched_equities(self._equities(packed, items))
         parts = (slice(*ends) for ends in pairwise(starts.tolist()))
         return np.concatenate([self._eliminated(packed[part], int(items[part][0])) for part in parts])
 
-    def _eliminated(self, packed: Board, item: int) -> Values:
+    def _eliminated(self, packed: Board, item: int) -> FloatArray:
         """Return the equities (n,) of the plays of one decision, with elimination.
 
         The equity of a dropped play is the best equity minus the difference in their common trials, but at
         most the lowest equity of the remaining plays.
         """
 
-        def play(plays: PlayNumbers, first: int, count: int) -> Values:
+        def play(plays: PlayNumbers, first: int, count: int) -> FloatArray:
             results = self._trials(packed[plays], np.full(len(plays), item), first, count)
             return switched_equities(scored_equities(results, self.settings.scoring))[..., None]
 
@@ -176,7 +176,7 @@ class RolloutEvaluator(Evaluator):
                 equities[gone] = min(equities[last.best] + stage.difference(gone, last.best)[0], lowest)
         return equities
 
-    def _means(self, packed: Board, items: Items) -> Values:
+    def _means(self, packed: Board, items: IntArray) -> FloatArray:
         """Return the mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
         sums, squares = np.zeros((2, len(packed), COLUMNS))
         trials = self.settings.trials
@@ -191,7 +191,7 @@ class RolloutEvaluator(Evaluator):
             roll_out(model, self._rules, *where, space, sums[part], squares[part])
         return sums[:, : len(OUTPUTS)] / trials
 
-    def _trials(self, packed: Board, items: Items, first: int, count: int) -> Values:
+    def _trials(self, packed: Board, items: IntArray, first: int, count: int) -> FloatArray:
         """Return the probabilities (n, count, 5) of some trials of packed boards (n, 64)."""
         return play_trials(
             self._player, self._rules, self.settings.seed, Portion(packed, items, first, count)

@@ -21,6 +21,7 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
 from motif.rollouts.playout import MAX_PLIES, first_rolls
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.layout import listed
 from motif.runtime.settings import check_count, check_error_rate, check_seed, check_types, setting
@@ -29,7 +30,7 @@ _MONEY, _NO_GAMMONS = "money", "no-gammons"
 SCORINGS = (_MONEY, "dmp", _NO_GAMMONS)
 
 
-def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> npt.NDArray[np.float64]:
+def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> FloatArray:
     """Return the cubeless equities (...,) of rows (..., 5): -3 to 3 points for money, otherwise -1 to 1."""
     if scoring == _MONEY:
         return equities(probabilities)
@@ -51,11 +52,11 @@ class _ForWins(Evaluator):
         self.name = evaluator.name
         self._evaluator = evaluator
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         return self._evaluator.evaluate_many(positions)
 
-    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+    def equity_many(self, boards: Board) -> FloatArray:
         """See `Evaluator.equity_many`; gammons do not count."""
         return scored_equities(self.evaluate_many(boards).astype(np.float64), _NO_GAMMONS)
 
@@ -122,7 +123,7 @@ class RolloutSettings:
         tables = bearoff_tables() if self.stop_at_bearoff else no_tables()
         return PlayoutRules(self.cut, self.stop_at_race, self.stratified, self.luck_plies, tables)
 
-    def rolls_of(self, item: int) -> Callable[[int, int], npt.NDArray[np.int64]] | None:
+    def rolls_of(self, item: int) -> Callable[[int, int], IntArray] | None:
         """Return the `first_rolls` function of `item`; None for random dice."""
         return partial(first_rolls, self.seed, item) if self.stratified else None
 

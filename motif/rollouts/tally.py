@@ -27,11 +27,10 @@ import numpy.typing as npt
 
 from motif.board.movegen import IS_DOUBLE, ROLLS
 from motif.rollouts.playout import CYCLE, ROUND
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.streams import THROWS
 
-Values = npt.NDArray[np.float64]
-Rolls = npt.NDArray[np.int64]
-RollsOf = Callable[[int, int], Rolls]
+RollsOf = Callable[[int, int], IntArray]
 """Function from a first trial and n to the first two rolls (n, 2) of n trials, as in `playout.first_rolls`.
 """
 _RANK_TOLERANCE = 1e-9
@@ -51,7 +50,7 @@ class Tally:
         self._cycle_errors = np.zeros((columns, columns))
         self._pending = np.empty((0, columns))
 
-    def add(self, values: Values) -> None:
+    def add(self, values: FloatArray) -> None:
         """Add the rows (n, columns) of the next n trials."""
         if self.trials == 0 and len(values):
             # Sums are relative to one of the values, so that equal values have exactly zero variance.
@@ -76,11 +75,11 @@ class Tally:
         part._products, part._cycle_errors = self._products[pairs], self._cycle_errors[pairs]
         return part
 
-    def mean(self) -> Values:
+    def mean(self) -> FloatArray:
         """Return the means of the columns."""
         return self._origin + self._total() / self.trials
 
-    def covariance(self) -> Values:
+    def covariance(self) -> FloatArray:
         """Return the covariance (columns, columns) of the means; NaN for a single trial."""
         n = self.trials
         if n < 2:
@@ -96,16 +95,16 @@ class Tally:
             errors += _rounds_covariance(self._pending[:rounds], self._rolls_of(self._done, rounds))
         return errors / n**2
 
-    def errors(self) -> Values:
+    def errors(self) -> FloatArray:
         """Return the standard errors of the means."""
         # Rounding can make it slightly negative if all trials agree.
         return np.sqrt(np.maximum(np.diagonal(self.covariance()), 0.0))
 
-    def _total(self) -> Values:
+    def _total(self) -> FloatArray:
         return self._sum + self._pending.sum(axis=0)
 
 
-def _cycle_covariance(values: Values, rolls: Rolls) -> Values:
+def _cycle_covariance(values: FloatArray, rolls: IntArray) -> FloatArray:
     """Return the covariance of the sum of a whole cycle."""
     first, second = rolls.T
     alone = IS_DOUBLE[first] & IS_DOUBLE[second]
@@ -115,7 +114,7 @@ def _cycle_covariance(values: Values, rolls: Rolls) -> Values:
     return residuals.T @ residuals
 
 
-def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
+def _rounds_covariance(values: FloatArray, rolls: IntArray) -> FloatArray:
     """Return the covariance of the sum of whole rounds, fewer than a cycle."""
     first, second = rolls.T
     if len(values) == ROUND:
@@ -137,7 +136,7 @@ def _rounds_covariance(values: Values, rolls: Rolls) -> Values:
     return len(values) / (len(values) - len(strengths)) * (residuals.T @ residuals)
 
 
-def _cell_residuals(values: Values, cells: npt.NDArray[np.int64]) -> Values:
+def _cell_residuals(values: FloatArray, cells: IntArray) -> FloatArray:
     """Return deviations r from the means of `cells` (n,) of two or more rows; the sum's covariance is r'r."""
     _, cell, counts = np.unique(cells, return_inverse=True, return_counts=True)
     sums = np.zeros((len(counts), values.shape[1]))
@@ -145,7 +144,7 @@ def _cell_residuals(values: Values, cells: npt.NDArray[np.int64]) -> Values:
     return (values - (sums / counts[:, None])[cell]) * np.sqrt(counts / (counts - 1))[cell, None]
 
 
-def mean_and_error(sums: Values, squares: Values, trials: int) -> tuple[Values, Values]:
+def mean_and_error(sums: FloatArray, squares: FloatArray, trials: int) -> tuple[FloatArray, FloatArray]:
     """Return the means of `trials` results and their standard errors, NaN for a single trial."""
     means = sums / trials
     if trials < 2:
@@ -155,7 +154,7 @@ def mean_and_error(sums: Values, squares: Values, trials: int) -> tuple[Values, 
     return means, np.sqrt(variances / trials)
 
 
-def error_over_groups(values: Values, groups: npt.NDArray[np.integer]) -> float:
+def error_over_groups(values: FloatArray, groups: npt.NDArray[np.integer]) -> float:
     """Return the standard error of the mean of `values` (n,) that are in `groups` (n,), such as games.
 
     The sum of a group's deviations from the mean is one observation.  The result is NaN for a single group,

@@ -7,7 +7,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.movegen import ROLLS
 from motif.board.packed import Board, pack_many, unpack_many
@@ -20,11 +19,12 @@ from motif.evaluators.own import EvaluatorLike, as_evaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
 from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, chosen_in_states, games_with_cube
-from motif.rollouts.games import Choose, Games, Rolls, States, trial_dice
-from motif.rollouts.player_trials import Items, Portion, best_of, play_trials
+from motif.rollouts.games import Choose, Games, States, trial_dice
+from motif.rollouts.player_trials import Portion, best_of, play_trials
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
-from motif.rollouts.tally import Tally, Values
+from motif.rollouts.tally import Tally
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, checkpoint, progress
@@ -45,18 +45,18 @@ TRIALS_A_CHECK = 9 * ROUND
 class RolloutResult(Tabular):
     """Rollout results of n positions, for the player on roll."""
 
-    mean: Values
+    mean: FloatArray
     """Five probabilities and equity (n, 6)."""
-    se: Values
+    se: FloatArray
     """Standard errors of `mean` (n, 6); NaN for a single trial."""
-    trials: npt.NDArray[np.int64]
+    trials: IntArray
     """Numbers of trials (n,)."""
     seconds: float
     scoring: str
     """Scoring of the trials."""
 
     @property
-    def sd(self) -> Values:
+    def sd(self) -> FloatArray:
         """Standard deviations (n, 6) per trial of plain trials with the same standard errors."""
         return self.se * np.sqrt(self.trials)[:, None]
 
@@ -101,7 +101,7 @@ class RolloutResult(Tabular):
         return float(self.mean[row, -1])
 
 
-def by_name(row: Values) -> dict[str, float]:
+def by_name(row: FloatArray) -> dict[str, float]:
     """Return the values of a result (6,), such as its means, by name."""
     return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
 
@@ -173,7 +173,7 @@ def tally_trials(
     player: Model | Evaluator,
     settings: RolloutSettings,
     packed: Board,
-    items: Items,
+    items: IntArray,
     *,
     together: int = 1,
     after_a_play: bool = False,
@@ -233,14 +233,14 @@ def results_of_trials(
     player: Model | Evaluator,
     settings: RolloutSettings,
     packed: Board,
-    items: Items,
+    items: IntArray,
     first: int,
     count: int,
     *,
     after_a_play: bool = False,
     cube: CubeStart | None = None,
     jobs: int | None = None,
-) -> Values:
+) -> FloatArray:
     """Return the results of single trials of packed boards (n, 64), from `first` on: (n, count, 6).
 
     The trials and the columns are the same as in `tally_trials`.
@@ -256,7 +256,7 @@ def results_of_trials(
 
 def _player_of(
     player: Model | Evaluator, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
-) -> Callable[[Portion], tuple[int, Values]]:
+) -> Callable[[Portion], tuple[int, FloatArray]]:
     """Return the function with which workers play a portion."""
     if cube is not None:
         return partial(_play_with_cube, player, settings, cube)
@@ -269,7 +269,7 @@ def _play(
     rules: PlayoutRules,
     after_a_play: bool,
     portion: Portion,
-) -> tuple[int, Values]:
+) -> tuple[int, FloatArray]:
     """Return the start of a portion and its results (n, trials, 6)."""
     packed, items, first, trials, start = portion
     size = trials
@@ -299,7 +299,9 @@ def evaluator_player(evaluator: Evaluator) -> CubePlayer:
 def model_player(model: Model) -> CubePlayer:
     """Return the player of both sides in a rollout with a cube; it plays by `model` with the current cube."""
 
-    def choose(cubes: CubeModel, states: Games, side: int, boards: Board, rolls: Rolls, _: States) -> Board:
+    def choose(
+        cubes: CubeModel, states: Games, side: int, boards: Board, rolls: IntArray, _: States
+    ) -> Board:
         results = np.empty_like(boards)
         ready, space = prepared(model)
         choose_with_cubes(ready, cubes, states, side, pack_many(boards), rolls, space, results)
@@ -310,7 +312,7 @@ def model_player(model: Model) -> CubePlayer:
 
 def _play_with_cube(
     of: Model | Evaluator, settings: RolloutSettings, cube: CubeStart, portion: Portion
-) -> tuple[int, Values]:
+) -> tuple[int, FloatArray]:
     """Do the work of `_play` with a `cube`; boards with the same item have the same dice."""
     packed, items, first, trials, start = portion
     count = len(packed)

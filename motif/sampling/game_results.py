@@ -24,6 +24,7 @@ from motif.board.match_file import READ_SUFFIXES, match_paths
 from motif.board.outcome import finished_points_many
 from motif.board.packed import unpack_many
 from motif.evaluators.probabilities import OUTPUTS, WIN
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import DatasetError, RecordError, SettingError, plain_text
 from motif.runtime.files import content_of, contents, decoded
 from motif.runtime.limits import (
@@ -84,11 +85,11 @@ class ScoreResults:
 
     name: str
     fingerprint: str
-    chances: npt.NDArray[np.float64]
+    chances: FloatArray
     """Win probabilities (n,), from 0 to 1."""
-    won: npt.NDArray[np.float64]
+    won: FloatArray
     """Outcomes (n,), 1 or 0."""
-    game: npt.NDArray[np.int64]
+    game: IntArray
     """Game of each position (n,)."""
 
 
@@ -183,7 +184,7 @@ def csv_results(path: Path) -> Results:
     number, names = next(rows, (1, []))
     header = _header(f"{where}: line {number}", names)
     games = dict[str, int]()
-    pieces_read = list[tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]]()
+    pieces_read = list[tuple[npt.NDArray[Any], FloatArray, IntArray]]()
     while lines := list(islice(rows, _LINES_AT_ONCE)):
         pieces_read.append(_read_rows(where, header, lines, games))
     if not pieces_read:
@@ -225,7 +226,7 @@ def _header(where: str, names: Sequence[str]) -> _CsvHeader:
 
 def _read_rows(
     where: str, header: _CsvHeader, lines: Sequence[tuple[int, list[str]]], games: dict[str, int]
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+) -> tuple[npt.NDArray[Any], FloatArray, IntArray]:
     """Return the values, outcomes and game indices of some lines; add new games to `games`."""
     for number, words in lines:
         if len(words) != header.width:
@@ -246,7 +247,7 @@ def _read_rows(
     return boards_of_lines(where, texts, position_from_gnubg_id, boards_from_gnubg_ids), won, game
 
 
-def _chances(where: str, kind: str, texts: Sequence[tuple[int, str]]) -> npt.NDArray[np.float64]:
+def _chances(where: str, kind: str, texts: Sequence[tuple[int, str]]) -> FloatArray:
     highest, chances = _HIGHEST[kind], np.empty(len(texts))
     for row, (number, text) in enumerate(texts):
         value = number_in(text)

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.identifiers import (
     boards_from_gnubg_ids,
@@ -32,6 +31,7 @@ from motif.board.identifiers import (
     quoted,
 )
 from motif.board.packed import CHECKERS, HOME, POINTS, Board
+from motif.runtime.arrays import BoolArray, Float32Array
 from motif.runtime.errors import DatasetError, PositionError, SettingError
 from motif.runtime.files import decoded, reading, replacing
 from motif.runtime.limits import TEXT_LINE, lines_of, pieces_of
@@ -62,7 +62,7 @@ _ROUNDING = 1e-3
 _LINES_AT_ONCE = 4096
 
 
-def is_doubtful(boards: Board) -> npt.NDArray[np.bool_]:
+def is_doubtful(boards: Board) -> BoolArray:
     """Return which of `boards` (n, 26) lack opposing checkers that cannot have been borne off: (n,)."""
     opponents = -np.minimum(boards, 0)
     # The opponent's home board is the player's points 19 to 24.
@@ -135,9 +135,7 @@ def _rows(path: Path, kind: LabelFormat, lines: Sequence[tuple[int, str]]) -> Da
     return labelled(boards, _chances(path, lines, words))
 
 
-def _chances(
-    path: Path, lines: Sequence[tuple[int, str]], words: Sequence[list[str]]
-) -> npt.NDArray[np.float32]:
+def _chances(path: Path, lines: Sequence[tuple[int, str]], words: Sequence[list[str]]) -> Float32Array:
     numbers = np.array([[number_in(word) for word in row[1:]] for row in words])
     win, gammon, backgammon, lose_gammon, lose_backgammon = numbers.T
     with np.errstate(invalid="ignore"):

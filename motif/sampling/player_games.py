@@ -13,11 +13,12 @@ from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
 from motif.evaluators.own import OwnEvaluator
 from motif.evaluators.static import model_fingerprint
 from motif.players.player import random_player
-from motif.rollouts.games import Rolls, SeededDice, States, lockstep, starts, trial_states
+from motif.rollouts.games import SeededDice, States, lockstep, starts, trial_states
 from motif.rollouts.player_trials import best_of
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import tally_trials
+from motif.runtime.arrays import BoolArray, IntArray
 from motif.sampling.recorded_games import RecordedGame
 from motif.sampling.samples import Dataset
 
@@ -38,7 +39,7 @@ def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: i
     """
     best, any_play = best_of(evaluator), random_player().choose_many
 
-    def choose(boards: Board, rolls: Rolls, states: States) -> Board:
+    def choose(boards: Board, rolls: IntArray, states: States) -> Board:
         after = best(boards, rolls, states)
         drawn = states / 2.0**64 < noise
         if drawn.any():
@@ -48,7 +49,7 @@ def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: i
     dice = SeededDice(seed).of(np.arange(first, first + count))
     before: list[list[Board]] = [[] for _ in range(count)]
     after: list[list[Board]] = [[] for _ in range(count)]
-    rolled: list[list[Rolls]] = [[] for _ in range(count)]
+    rolled: list[list[IntArray]] = [[] for _ in range(count)]
     points = np.zeros(count, np.int64)
     for ply in lockstep(choose, dice, starts(count)):
         points[ply.games] = ply.points
@@ -76,7 +77,7 @@ def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: i
     ]
 
 
-def few_candidates(evaluator: Evaluator, data: Dataset, candidates: int, seed: int) -> npt.NDArray[np.bool_]:
+def few_candidates(evaluator: Evaluator, data: Dataset, candidates: int, seed: int) -> BoolArray:
     """Choose at most `candidates` plays of each decision: return a mask of their positions (n,).
 
     The candidates are the chosen play, the best plays by the evaluator, and as many random plays.
@@ -88,7 +89,7 @@ def few_candidates(evaluator: Evaluator, data: Dataset, candidates: int, seed: i
     return np.asarray(_places(decision, late, np.where(late, lots / 2.0**64, by_value)) < candidates)
 
 
-def _places(decision: npt.NDArray[np.int64], *keys: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
+def _places(decision: IntArray, *keys: npt.NDArray[np.generic]) -> IntArray:
     """Return the rank (n,) of each row in its decision, from 0, by ascending `keys` (n,)."""
     order = np.lexsort((*reversed(keys), decision))
     _, counts = np.unique(decision, return_counts=True)

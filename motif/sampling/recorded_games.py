@@ -21,6 +21,7 @@ from motif.board.packed import PACKED_WORDS, Board, pack_many
 from motif.board.rules import RESIGNATIONS
 from motif.compiler.jit import kernel, words_of
 from motif.evaluators.probabilities import OUTPUTS
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import RecordError
 from motif.sampling.self_play import DECISIONS_A_GAME, begin_game, label, put_plays, record_decision
 
@@ -32,11 +33,11 @@ class RecordedGame(NamedTuple):
 
     before: Board
     """Packed boards before each roll, int8 (n, 64), from the side of the player on roll."""
-    rolls: npt.NDArray[np.int64]
+    rolls: IntArray
     """Rolls (n, 2), the higher die first."""
     after: Board
     """Packed boards after each play, int8 (n, 64), from the side of the next player on roll."""
-    movers: npt.NDArray[np.int64]
+    movers: IntArray
     """Player who made each play (n,)."""
     winner: int
     """Winner, 0 or 1; -1 for an unfinished game."""
@@ -103,7 +104,7 @@ def games_fingerprint(games: Sequence[RecordedGame]) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def outcome_labels(game: RecordedGame, plies: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+def outcome_labels(game: RecordedGame, plies: npt.NDArray[np.int32]) -> FloatArray:
     """Label positions with the result of their game, as probabilities of 0 and 1, float64 (n, 5).
 
     `plies` (n,) are the numbers, from 1, of the plays that led to the positions; the player on roll is the

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.identifiers import gnubg_ids
 from motif.board.packed import pack_many, unpack_many
@@ -31,6 +30,7 @@ from motif.players import load
 from motif.rollouts.playout import ROUND, board_trials, first_rolls, play_out
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally, mean_and_error
+from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import working_in
 from motif.runtime.frames import Row, Tabular
@@ -80,7 +80,7 @@ class SamplePlan:
     stop_at_bearoff: bool = setting(False, "Truncate rollouts at positions in the bearoff tables.")
     stratified: bool = setting(False, "Stratify the first two rolls of the rollouts.")
 
-    def rates(self) -> npt.NDArray[np.float64]:
+    def rates(self) -> FloatArray:
         """Return the share of decisions to record, by position class."""
         own_rates = {"crashed": self.crashed_rate, "race": self.race_rate}
         rates = (own_rates.get(name) for name in CLASS_NAMES)
@@ -481,7 +481,7 @@ def _labelled(data: Dataset, labeller: Evaluator) -> Dataset:
     return replace(data, probabilities=rows, equity=equity)
 
 
-def _stratified_errors(record: SampledPositions, rows: int, seed: int) -> npt.NDArray[np.float64]:
+def _stratified_errors(record: SampledPositions, rows: int, seed: int) -> FloatArray:
     """Return the standard errors (rows,) of the mean equities of stratified rollouts."""
     errors = np.empty(rows)
     _, starts = np.unique(record.items[:rows], return_index=True)

@@ -22,6 +22,7 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.parameters import ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
 from motif.runtime.files import working_in
 from motif.runtime.frames import frame
@@ -76,16 +77,16 @@ class Dataset:
 
     boards: Board
     """Boards (n, 26), from the side of the player on roll."""
-    probabilities: npt.NDArray[np.float32]
+    probabilities: Float32Array
     """Labels (n, 5)."""
-    equity: npt.NDArray[np.float32]
-    equity_se: npt.NDArray[np.float32]
+    equity: Float32Array
+    equity_se: Float32Array
     """Standard error of `equity`; NaN for a single trial."""
     trials: npt.NDArray[np.int32]
     game: npt.NDArray[np.integer]
     ply: npt.NDArray[np.int32]
-    decision: npt.NDArray[np.int64]
-    chosen: npt.NDArray[np.bool_]
+    decision: IntArray
+    chosen: BoolArray
     position_class: npt.NDArray[np.int8]
     """Indices into `CLASS_NAMES`."""
 
@@ -95,7 +96,7 @@ class Dataset:
     def __repr__(self) -> str:
         return f"<dataset of {len(self):,} positions, {len(np.unique(self.game)):,} games>"
 
-    def rows(self, which: slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Dataset":
+    def rows(self, which: slice | BoolArray | npt.NDArray[np.integer]) -> "Dataset":
         """Return the rows of a slice, of a mask (n,) or with the given numbers."""
         return Dataset(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
 
@@ -125,13 +126,13 @@ class Dataset:
         return self.game
 
     @property
-    def decisions(self) -> npt.NDArray[np.int64]:
+    def decisions(self) -> IntArray:
         """Decision of each position (n,); the candidate plays of a decision have the same number."""
         return self.decision
 
     def X(  # noqa: N802
         self, parameters: ParametersLike = "motif", *, scaled: bool = True
-    ) -> npt.NDArray[np.float32]:
+    ) -> Float32Array:
         """Measure the parameters of every position.
 
         Parameters
@@ -153,7 +154,7 @@ class Dataset:
         """Return the names of the columns of `X`."""
         return list(parameter_set(parameters).names)
 
-    def y(self, target: str = "equity") -> npt.NDArray[np.float32]:
+    def y(self, target: str = "equity") -> Float32Array:
         """Return labels: ``equity``, one of the five probabilities by name, or all ``probabilities``.
 
         Returns
@@ -250,7 +251,7 @@ class Dataset:
 
 def labelled(
     boards: Board,
-    probabilities: npt.NDArray[np.float32],
+    probabilities: Float32Array,
     game: npt.NDArray[np.integer] | None = None,
     ply: npt.NDArray[np.int32] | None = None,
 ) -> Dataset:
@@ -368,7 +369,7 @@ def read_dataset(folder: Path | str) -> Dataset:
     return joined(read_parts(Path(folder)))
 
 
-def drawn_games(games: npt.NDArray[np.int64], validation: float, seed: int) -> npt.NDArray[np.int64]:
+def drawn_games(games: IntArray, validation: float, seed: int) -> IntArray:
     """Draw about a share `validation` of the ascending `games` (n,) with `seed`; none if n is below 2."""
     if validation == 0 or len(games) < 2:
         return games[:0]

@@ -18,6 +18,7 @@ from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import equity_of, switch_value
 from motif.parameters.position_class import CONTACT, classify
 from motif.rollouts.playout import COLUMNS, MAX_PLIES, board_trials, roll_out
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class SamplingRules(NamedTuple):
     """Whether plays are chosen by rollouts of every legal play instead of the model."""
     noise: float
     """Share of plays chosen at random."""
-    rates: npt.NDArray[np.float64]
+    rates: FloatArray
     """Share of decisions to record, by position class."""
     trials: int
     """Number of rollout trials per position; 0 for no labels."""
@@ -57,14 +58,14 @@ class SampledPositions(NamedTuple):
 
     boards: npt.NDArray[np.int8]
     """Packed boards (rows, 64), from the side of the player on roll."""
-    items: npt.NDArray[np.int64]
+    items: IntArray
     """Item of the random streams (rows,), one per decision."""
     plies: npt.NDArray[np.int32]
-    chosen: npt.NDArray[np.bool_]
-    sums: npt.NDArray[np.float64]
+    chosen: BoolArray
+    sums: FloatArray
     """Sums of the rollout results (rows, 6)."""
-    squares: npt.NDArray[np.float64]
-    trials: npt.NDArray[np.float64]
+    squares: FloatArray
+    trials: FloatArray
     """Equity of each rollout trial (rows, trials); (rows, 0) if only sums are needed."""
 
 
@@ -92,8 +93,8 @@ class SamplingMemory(NamedTuple):
     """Working memory of the model; see `motif.evaluators.static.prepared`."""
     tried: SampledPositions
     """Plays of a decision."""
-    order: npt.NDArray[np.int64]
-    scores: npt.NDArray[np.float64]
+    order: IntArray
+    scores: FloatArray
     stream: npt.NDArray[np.uint64]
 
 

@@ -6,12 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 import motif
+from motif.runtime.arrays import Float32Array, FloatArray
 
 
 class PipLead:
     """Values only the lead in the race."""
 
-    def evaluate_many(self, boards: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+    def evaluate_many(self, boards: npt.NDArray[np.int8]) -> FloatArray:
         points = np.arange(26)
         own = np.maximum(boards, 0) @ points
         opponent = np.maximum(-boards, 0) @ (25 - points)
@@ -25,7 +26,7 @@ def questions(position: motif.Position, player: motif.Player) -> None:
         print(play.notation, play.position.gnubg_id)
     chances: list[motif.Probabilities] = motif.evaluate([position, position])
     print(chances[0].equity, motif.evaluate(position, PipLead()).win)
-    rows: npt.NDArray[np.float32] = motif.evaluate_many([position], player)
+    rows: Float32Array = motif.evaluate_many([position], player)
     print(rows.shape, motif.cube(position, jacoby=True).action, motif.decide(position, "31").action)
     rolled: motif.RolloutResult = motif.rollout(position, PipLead(), trials=36, cut=4)
     print(rolled.equity(), rolled.to_frame(), motif.explain(position, "31", language="en").summary)

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.explain.concepts import Counted, Event, Moves
 from motif.analysis.explain.exposure import Exposure
@@ -27,6 +26,7 @@ from motif.analysis.explain.situation import (
 )
 from motif.board.notation import OFF
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
+from motif.runtime.arrays import IntArray
 from motif.runtime.streams import THROWS
 
 UNNAMED = "unnamed"
@@ -125,15 +125,15 @@ class EventView:
             yield from getattr(self, f"_{kind}")()
 
     @cached_property
-    def _own(self) -> npt.NDArray[np.int64]:
+    def _own(self) -> IntArray:
         return own_checkers(self.board)
 
     @cached_property
-    def _other(self) -> npt.NDArray[np.int64]:
+    def _other(self) -> IntArray:
         return own_checkers(self.other_board)
 
     @cached_property
-    def _had(self) -> npt.NDArray[np.int64]:
+    def _had(self) -> IntArray:
         return own_checkers(self.situation.before)
 
     @property
@@ -442,7 +442,7 @@ def shots_fact(exposures: tuple[Exposure, Exposure]) -> BoardFact:
     return BoardFact(f"no_shot{outside}", {"count": other.shots})
 
 
-def _behind(own: npt.NDArray[np.int64], board: Board) -> int:
+def _behind(own: IntArray, board: Board) -> int:
     """Return how many of `own` (26,) still have to pass the opponent's rearmost checker on `board` (26,)."""
     last = int(np.flatnonzero(board < 0).min(initial=OWN_BAR + 1))
     return int(own[max(last + 1, 1) :].sum())

@@ -22,10 +22,9 @@ from math import factorial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.explain.exposure import safe_next_rolls
-from motif.analysis.explain.judged import FloatArray, explainable, values_of
+from motif.analysis.explain.judged import explainable, values_of
 from motif.analysis.explain.situation import Situation, own_checkers
 from motif.board.moves import Play
 from motif.board.notation import OFF
@@ -34,6 +33,7 @@ from motif.evaluators import StaticEvaluator
 from motif.evaluators.probabilities import switched_equities
 from motif.parameters.motif_set import MOTIF_SET
 from motif.parameters.named_sets import features
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.streams import THROWS
 
 _MOST = 8
@@ -192,9 +192,7 @@ def shapley(values: FloatArray) -> list[float]:
     return amounts
 
 
-def _matched(
-    first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], moves: tuple[Moves, Moves]
-) -> Moves:
+def _matched(first: IntArray, second: IntArray, moves: tuple[Moves, Moves]) -> Moves:
     """Return the moves that turn the checkers `second` into `first`."""
     sources, targets = np.maximum(second - first, 0), np.maximum(first - second, 0)
     pairs = []
@@ -245,7 +243,7 @@ def hybrid(board: Board, events: Iterable[Event]) -> Board:
     return board
 
 
-def _with_exposure(static: StaticEvaluator, seen: Board, exposed: npt.NDArray[np.bool_]) -> FloatArray:
+def _with_exposure(static: StaticEvaluator, seen: Board, exposed: BoolArray) -> FloatArray:
     """Return the mover's values (2n,) of `seen` (n, 26) with the first and the last board's exposure."""
     count = len(seen)
 
@@ -258,7 +256,7 @@ def _with_exposure(static: StaticEvaluator, seen: Board, exposed: npt.NDArray[np
     return switched_equities(values_of(static, np.concatenate([seen, seen]), exchanged))
 
 
-def _exposed(static: StaticEvaluator) -> npt.NDArray[np.bool_]:
+def _exposed(static: StaticEvaluator) -> BoolArray:
     """Return which parameters (n,) measure shots at the mover."""
     _, weights = explainable(static)
     return np.array([one.side == "own" and one.name in _SHOTS for one in weights.parameters.parameters])

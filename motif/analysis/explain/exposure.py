@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.explain.situation import BACK
 from motif.board.movegen import ROLL_COUNTS, ROLLS
@@ -16,6 +15,7 @@ from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import BOARD_SIZE, POINTS, Board
 from motif.parameters.motif_set import MOTIF_SET
 from motif.parameters.named_sets import features
+from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.streams import THROWS
 
 _HITTING = MOTIF_SET.names.index("hitting_rolls")
@@ -36,7 +36,7 @@ class Exposure(NamedTuple):
         return cls(int(rolls @ ROLL_COUNTS), bool((board[BACK + 1 : BOARD_SIZE - 1] == 1).any()))
 
 
-def _any_play(boards: Board, passes: Callable[[PlayBatch], npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
+def _any_play(boards: Board, passes: Callable[[PlayBatch], BoolArray]) -> BoolArray:
     """Return for which rolls (n, 21) of each of `boards` (n, 26) a legal play `passes` a test."""
     found = np.zeros(len(boards) * len(ROLLS), np.bool_)
     for batch in play_batches(np.repeat(boards, len(ROLLS), axis=0), np.tile(ROLLS, (len(boards), 1))):
@@ -44,14 +44,14 @@ def _any_play(boards: Board, passes: Callable[[PlayBatch], npt.NDArray[np.bool_]
     return found.reshape(len(boards), len(ROLLS))
 
 
-def _hit_by(boards: Board, last: int) -> npt.NDArray[np.bool_]:
+def _hit_by(boards: Board, last: int) -> BoolArray:
     """Return which rolls (n, 21) can hit a blot of each of `boards` (n, 26) up to the point `last`."""
     hits = np.zeros((len(boards), len(ROLLS)), np.bool_)
     blots = boards[:, : last + 1] == 1
     open_ones = np.flatnonzero(blots.any(axis=1) & (boards < 0).any(axis=1))
     blots_of_each = np.repeat(blots[open_ones], len(ROLLS), axis=0)
 
-    def is_hit(batch: PlayBatch) -> npt.NDArray[np.bool_]:
+    def is_hit(batch: PlayBatch) -> BoolArray:
         own = blots_of_each[batch.decisions][batch.decision]
         return np.asarray((own & (batch.boards[:, : last + 1] <= 0)).any(axis=1))
 
@@ -59,14 +59,14 @@ def _hit_by(boards: Board, last: int) -> npt.NDArray[np.bool_]:
     return hits
 
 
-def safe_next_rolls(boards: Board, *, exactly: bool = False) -> npt.NDArray[np.float64]:
+def safe_next_rolls(boards: Board, *, exactly: bool = False) -> FloatArray:
     """Return how many of your next 36 rolls have a safe play: (n,).
 
     `boards` (n, 26) are seen by the mover after a play; the opponent does not move in between.  Counting
     `exactly`, by legal plays, is slower than using the parameter that measures hitting rolls.
     """
 
-    def is_safe(batch: PlayBatch) -> npt.NDArray[np.bool_]:
+    def is_safe(batch: PlayBatch) -> BoolArray:
         if not exactly:
             return np.asarray(features(MOTIF_SET, batch.boards)[:, _HITTING] == 0)
         after, which = np.unique(-batch.boards[:, ::-1], axis=0, return_inverse=True)

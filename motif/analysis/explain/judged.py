@@ -35,6 +35,7 @@ from motif.evaluators.weight_file import HeadWeights, HiddenLayer
 from motif.fitting.problem import PROBABILITY
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import PlayerError
 
 SOURCE_FINISHED, SOURCE_TABLES, SOURCE_WEIGHTS = SOURCES[:3]
@@ -42,7 +43,6 @@ SOURCE_FINISHED, SOURCE_TABLES, SOURCE_WEIGHTS = SOURCES[:3]
 EQUITY_NAME = "equity"
 _WIN_NAME = OUTPUTS[WIN]
 
-FloatArray = npt.NDArray[np.float64]
 _KEPT = 8
 """Number of cached hidden layers."""
 
@@ -53,7 +53,7 @@ class FormInputs:
 
     features: FloatArray
     """(n,): scaled features."""
-    checkers: npt.NDArray[np.int64]
+    checkers: IntArray
     """(2, 25): checkers of the player on roll and the opponent by point, each in its own numbering."""
 
 
@@ -96,7 +96,7 @@ class UnitTerms:
     points: FloatArray
     """(2, 25, 16, m): by side, place and checkers there."""
 
-    def sums(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
+    def sums(self, features: FloatArray, checkers: IntArray) -> FloatArray:
         """Return the raw sums (rows, m) of features (rows, n) and checkers (rows, 2, 25)."""
         # Not a matrix product: its last bits may depend on the number of threads.
         sums = np.einsum("ri,mi->rm", features, self.inputs, optimize=False) + self.bias
@@ -104,7 +104,7 @@ class UnitTerms:
             sums += self.points[side, place, checkers[:, side, place]]
         return sums
 
-    def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
+    def values(self, features: FloatArray, checkers: IntArray) -> FloatArray:
         """Return the units' total contribution to raw sums (rows,); arguments as for `sums`."""
         return np.asarray((squash_units(self.sums(features, checkers)) * self.amounts).sum(axis=1))
 
@@ -154,7 +154,7 @@ class Form:
         """Return the raw sum of a position."""
         return float(self.values(inputs.features[None], inputs.checkers[None])[0])
 
-    def values(self, features: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
+    def values(self, features: FloatArray, checkers: IntArray) -> FloatArray:
         """Return the raw sums (n,) of `features` (n, k) and `checkers` (n, 2, 25); see `FormInputs`."""
         # Not a matrix product, which `optimize` would use: its last bits may depend on the number of threads.
         pairs = np.einsum("ni,ij->nj", features, self.quadratic, optimize=False)
@@ -186,7 +186,7 @@ class Form:
         )
 
 
-def looked_up(table: FloatArray, checkers: npt.NDArray[np.int64]) -> FloatArray:
+def looked_up(table: FloatArray, checkers: IntArray) -> FloatArray:
     """Return the entries (..., 2, 25) of a `table` (2, 25, 16) for the numbers of `checkers` (..., 2, 25).
 
     Further axes of the table come last.

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from motif.analysis.explain.judged import FloatArray
 from motif.analysis.explain.reasons import LOOKAHEAD_HITS, LOOKAHEAD_STEP, Reason, row
 from motif.analysis.phrases import Phrases
 from motif.board.movegen import ROLL_COUNTS, ROLLS
@@ -16,6 +14,7 @@ from motif.board.outcome import outcome
 from motif.board.packed import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.cube_model import CubeModel
+from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.streams import THROWS
 
 DICE = 6
@@ -34,7 +33,7 @@ class Replies:
     evaluator: str
     values: FloatArray
     """(2, 21): by play and roll, after the reply."""
-    hit_rolls: npt.NDArray[np.bool_] = field(repr=False)
+    hit_rolls: BoolArray = field(repr=False)
     """(2, 21): rolls whose best reply hits, by play."""
     risks: tuple[int, int]
     """How many of the mover's next 36 rolls leave a shot after each play, if the opponent does not move;
@@ -141,7 +140,7 @@ class BestReplies(NamedTuple):
 
     boards: Board
     """(n, 21, 26): after the reply, seen by the mover; empty after a play that ends the game."""
-    hits: npt.NDArray[np.bool_]
+    hits: BoolArray
     """(n, 21): whether the reply hits."""
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.notation import OFF
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board, pack_many
 from motif.parameters.position_class import AIMS, BACK_GAME, plan_name, plans_many
+from motif.runtime.arrays import IntArray
 
 BACK = POINTS - HOME
 """The highest point outside the opponent's home board."""
@@ -80,7 +80,7 @@ class Situation:
         return not self.is_bringing_in and any(_held_by(board) for board in self.after)
 
 
-def own_checkers(board: Board) -> npt.NDArray[np.int64]:
+def own_checkers(board: Board) -> IntArray:
     """Return the mover's checkers (26,) by point; 0 is off, 25 the bar."""
     own = np.maximum(board, 0).astype(np.int64)
     own[OFF] = CHECKERS - own.sum()
@@ -93,7 +93,7 @@ def meets(board: Board) -> bool:
     return bool(len(own)) and bool((board[: own.max()] < 0).any())
 
 
-def pips_to_home(own: npt.NDArray[np.int64]) -> int:
+def pips_to_home(own: IntArray) -> int:
     """Return the pips needed to bring all of a side's checkers (26,) home."""
     return int((own[1:] * np.maximum(np.arange(1, len(own)) - HOME, 0)).sum())
 
@@ -103,7 +103,7 @@ def _rolls_to_bear_off(board: Board) -> float:
     return pips_to_home(own_checkers(board)) / PIPS_A_ROLL + float(np.maximum(board[1:], 0).sum()) / 2
 
 
-def run_at(own: npt.NDArray[np.int64], point: int) -> int:
+def run_at(own: IntArray, point: int) -> int:
     """Return the length of the run of points around `point`; 0 if it is not made or too deep for a prime."""
     low = high = point
     while low > 0 and own[low] >= 2:

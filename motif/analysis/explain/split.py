@@ -32,7 +32,6 @@ from motif.analysis.explain.judged import (
     SOURCE_FINISHED,
     SOURCE_TABLES,
     SOURCE_WEIGHTS,
-    FloatArray,
     Form,
     FormInputs,
     Judged,
@@ -51,6 +50,7 @@ from motif.fitting.problem import PROBABILITY
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, RACE
+from motif.runtime.arrays import FloatArray, IntArray
 
 NamedTerms = tuple[tuple[str, float], ...]
 _SAME = 1e-9
@@ -208,7 +208,7 @@ def _rest_terms(judges: list[Judged], rest: float, cause: str) -> list[tuple[str
 class _Sums:
     """The parameters of a set that are sums over the points."""
 
-    numbers: npt.NDArray[np.int64]
+    numbers: IntArray
     """(k,): indices of the features."""
     tables: FloatArray
     """(2, 25, 16, k): contribution of the checkers on a point to each feature."""

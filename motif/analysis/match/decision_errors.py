@@ -21,7 +21,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.confirmation import (
     ROLLOUT_THRESHOLD,
@@ -52,6 +51,7 @@ from motif.players.ranking import (
     source_words,
 )
 from motif.rollouts.rollout_settings import RolloutSettings
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import RecordError
 
 CLOSE = 0.16
@@ -258,9 +258,7 @@ def _with_rollout(judged: JudgedRoll, rolled: RolledPair) -> JudgedRoll:
     )
 
 
-def roll_luck(
-    rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, cube: bool = True
-) -> npt.NDArray[np.float64]:
+def roll_luck(rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, cube: bool = True) -> FloatArray:
     """Return the luck (n,) of `rolls`: normalised equity gained against the average roll."""
     luck = np.empty(len(rolls))
     dice = np.array([roll.roll for roll in rolls]).reshape(len(rolls), 2)
@@ -361,7 +359,7 @@ def _estimates(
     rolls: Sequence[PlayedRoll],
     cube: bool,
     evaluator: Evaluator,
-    asked: npt.NDArray[np.bool_],
+    asked: BoolArray,
 ) -> PlayEstimates:
     """Return the mover's equity of each play of `rolls` (n), at full depth for the plays `asked` (m,)."""
     values, sources = np.empty(len(batch.boards)), np.empty(len(batch.boards), np.int64)
@@ -373,9 +371,7 @@ def _estimates(
     return PlayEstimates(values, sources)
 
 
-def _judged_play(
-    roll: PlayedRoll, values: npt.NDArray[np.float64], sources: npt.NDArray[np.int64], played: int
-) -> JudgedRoll:
+def _judged_play(roll: PlayedRoll, values: FloatArray, sources: IntArray, played: int) -> JudgedRoll:
     """Return a judgement from the values (m,) and sources of the legal plays."""
     best = played if values[played] == values.max() else int(np.argmax(values))
     order = np.argsort(-values, kind="stable")[:_PLAYS_KEPT].tolist()
@@ -390,7 +386,7 @@ def _judged_play(
 
 def _best_of_each_roll(
     boards: Board, contexts: Sequence[CubeContext], evaluator: Evaluator, side: int = 0
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """Return the values (n, 21) of the best play of each roll on `boards` (n, 26), for `side`, on roll."""
     best = np.empty((len(boards), len(ROLLS)))
     for context, decisions in _by_context(contexts).items():

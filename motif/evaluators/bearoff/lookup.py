@@ -32,6 +32,7 @@ from motif.evaluators.probabilities import (
     WIN_GAMMON,
     make_consistent,
 )
+from motif.runtime.arrays import IntArray
 
 TWO_SIDED_CHECKERS = 6
 """Maximum checkers per side in the two-sided table."""
@@ -72,7 +73,7 @@ def home_number(word):
     return number + _TERMS[4, np.int64((rear >> _S8) & _BYTE)] + _TERMS[5, np.int64(rear & _BYTE)]
 
 
-def home_words(count: int) -> npt.NDArray[np.int64]:
+def home_words(count: int) -> IntArray:
     """Return the words int64 (count,) of the home positions 0 to `count` - 1, as read by `home_number`."""
     words, left, in_front = np.zeros(count, np.int64), np.arange(count), np.zeros(count, np.int64)
     for k in range(HOME - 1, -1, -1):

@@ -24,7 +24,6 @@ Gammons are impossible, because each side has nine checkers off, so the win chan
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.movegen import MAX_PLAYS, ROLL_COUNTS, ROLLS, PlayBuffer, generate, new_play_buffer
 from motif.board.packed import PACKED_WORDS
@@ -37,6 +36,7 @@ from motif.evaluators.bearoff.lookup import (
     home_words,
 )
 from motif.evaluators.probabilities import switch_value
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.progress import Advance
 
 _AFTER_SWITCHING = PACKED_WORDS // 2
@@ -66,13 +66,13 @@ _THROWS = ROLL_COUNTS.sum()
 class OneSided(NamedTuple):
     """One-sided bearoff distributions of all home positions."""
 
-    all_off: npt.NDArray[np.float64]
+    all_off: FloatArray
     """(54264, 32): probability of each number of rolls until all checkers are off."""
-    first_off: npt.NDArray[np.float64]
+    first_off: FloatArray
     """(54264, 32): the same until the first checker is off; 0 rolls if one is off already."""
-    mean: npt.NDArray[np.float64]
+    mean: FloatArray
     """(54264,): mean rolls until all checkers are off."""
-    variance: npt.NDArray[np.float64]
+    variance: FloatArray
     """(54264,): variance of the number of rolls until all checkers are off."""
 
 
@@ -132,7 +132,7 @@ def _add_positions(start, stop, words, buffer, board, after, chances, means, fir
             _divide(number, first_chances, first_means)
 
 
-def _variances(chances: npt.NDArray[np.float64], means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _variances(chances: FloatArray, means: FloatArray) -> FloatArray:
     variances = np.zeros(len(means))
     # One number of rolls at a time, because numpy would choose the order of a sum.
     for rolls in range(chances.shape[1]):
@@ -145,7 +145,7 @@ _PLAYS_A_POSITION = 512
 """Initial memory: more plays than a position has on average."""
 
 
-def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
+def build_two_sided(advance: Advance) -> FloatArray:
     """Return the equities (924, 924) of the player on roll, by own home position and the opponent's.
 
     `advance` is called for each of the 1,845 sums of two position numbers.
@@ -164,12 +164,12 @@ def build_two_sided(advance: Advance) -> npt.NDArray[np.float64]:
 
 
 def fill_plays(
-    words: npt.NDArray[np.int64],
-    wanted: npt.NDArray[np.bool_],
+    words: IntArray,
+    wanted: BoolArray,
     buffer: PlayBuffer,
-    board: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]:
+    board: IntArray,
+    starts: IntArray,
+) -> IntArray:
     """Return the home positions after each roll of the `wanted` (n,) home positions, with `words` (n,).
 
     The positions after roll r of position i are ``after[starts[i, r]: starts[i, r + 1]]``, where `after` is

@@ -20,15 +20,16 @@ from motif.evaluators.bearoff.lookup import (
 )
 from motif.evaluators.bearoff.tables import BearoffTables, bearoff_tables, distribution, mean_rolls, variances
 from motif.evaluators.probabilities import OUTPUTS, Probabilities
+from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import PositionError
 
 
 class RaceDistribution(NamedTuple):
     """Distribution of the number of rolls that a side needs if it minimises the mean."""
 
-    all_off: npt.NDArray[np.float64]
+    all_off: FloatArray
     """Probability of needing exactly n rolls to bear off all checkers, at index n = 0, 1, ..."""
-    first_off: npt.NDArray[np.float64]
+    first_off: FloatArray
     """Probabilities for the first checker; ``[1.0]`` if one is off already."""
     mean: float
     """Mean rolls until all checkers are off."""
@@ -96,7 +97,7 @@ def _home_number(position: Position) -> int:
 
 def covered_rows(
     tables: BearoffTables, packed: npt.NDArray[np.int8]
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+) -> tuple[npt.NDArray[np.intp], FloatArray]:
     """Return the rows (m,) of packed boards (n, 64) that `tables` cover, and their probabilities (m, 5)."""
     rows = np.empty((len(packed), len(OUTPUTS)))
     known = np.flatnonzero(_fill_rows(tables, packed, rows))

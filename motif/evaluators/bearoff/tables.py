@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from motif.evaluators.bearoff.lookup import FIRST_FULL, FIRST_OFF, HOME_POSITIONS, TWO_SIDED_POSITIONS
 from motif.evaluators.bearoff.one_sided import build_one_sided, build_two_sided
+from motif.runtime.arrays import FloatArray
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.errors import FileError
 from motif.runtime.files import replacing
@@ -45,7 +46,7 @@ class BearoffTables(NamedTuple):
     number; the next 15,504 rows are the distributions until the first checker is off, for the positions with
     all fifteen on the board; the last row only marks the end.
     """
-    values: npt.NDArray[np.float64]
+    values: FloatArray
     """Equities of the player on roll, by own position and then the opponent's (924 x 924); from `MEANS` on,
     the mean numbers of rolls until all checkers are off (54,264); from `VARIANCES` on, their variances
     (54,264); from `CHANCES` on, the nonzero probabilities of all distributions, which add up to 1 in each.
@@ -55,7 +56,7 @@ class BearoffTables(NamedTuple):
         return (bearoff_tables if len(self.rows) else no_tables), ()
 
 
-def frozen(rows: npt.NDArray[np.int32], values: npt.NDArray[np.float64]) -> BearoffTables:
+def frozen(rows: npt.NDArray[np.int32], values: FloatArray) -> BearoffTables:
     """Return tables of two arrays, which become read only, like arrays in a mapped file.
 
     numba has different types for writable and read-only arrays, so all tables have one type.
@@ -70,22 +71,22 @@ def no_tables() -> BearoffTables:
     return frozen(np.empty((0, 2), np.int32), np.empty(0))
 
 
-def cubeless_equities(tables: BearoffTables) -> npt.NDArray[np.float64]:
+def cubeless_equities(tables: BearoffTables) -> FloatArray:
     """Return the exact cubeless equities (924, 924) of the player on roll, by own and opposing number."""
     return tables.values[:MEANS].reshape(TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS)
 
 
-def mean_rolls(tables: BearoffTables) -> npt.NDArray[np.float64]:
+def mean_rolls(tables: BearoffTables) -> FloatArray:
     """Return the mean number of rolls (54264,) until all checkers are off."""
     return tables.values[MEANS:VARIANCES]
 
 
-def variances(tables: BearoffTables) -> npt.NDArray[np.float64]:
+def variances(tables: BearoffTables) -> FloatArray:
     """Return the variance (54264,) of the number of rolls until all checkers are off."""
     return tables.values[VARIANCES:CHANCES]
 
 
-def distribution(tables: BearoffTables, row: int) -> npt.NDArray[np.float64]:
+def distribution(tables: BearoffTables, row: int) -> FloatArray:
     """Return the probability of exactly n rolls at index n = 0, 1, ..., for a row of ``tables.rows``."""
     start, fewest = tables.rows[row]
     return np.concatenate([np.zeros(fewest), tables.values[start : tables.rows[row + 1, 0]]])
@@ -116,7 +117,7 @@ def load_tables(path: Path) -> BearoffTables | None:
     return frozen(rows, contents[_VALUES_START:].view(np.float64))
 
 
-def keep_values(path: Path, kind: bytes, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def keep_values(path: Path, kind: bytes, values: FloatArray) -> FloatArray:
     """Write `values` (n,) to the file `path` and return them mapped from it, read only.
 
     The file starts with a header that contains `kind`. If it cannot be written, `values` are returned.
@@ -133,7 +134,7 @@ def keep_values(path: Path, kind: bytes, values: npt.NDArray[np.float64]) -> npt
     return mapped
 
 
-def kept_values(path: Path, kind: bytes) -> npt.NDArray[np.float64] | None:
+def kept_values(path: Path, kind: bytes) -> FloatArray | None:
     """Return the mapped values that `keep_values` wrote to `path`; None if it is missing or invalid."""
     contents = _mapped(path, kind, _HEADER.itemsize)
     return None if contents is None else contents[_HEADER.itemsize :].view(np.float64)

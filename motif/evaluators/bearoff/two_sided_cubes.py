@@ -22,7 +22,6 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.movegen import ROLL_COUNTS, ROLLS, new_play_buffer
 from motif.board.packed import PACKED_WORDS
@@ -30,11 +29,9 @@ from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, home_words
 from motif.evaluators.bearoff.one_sided import fill_plays
 from motif.evaluators.bearoff.tables import keep_values, kept_values
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.progress import Advance, progress
-
-Floats = npt.NDArray[np.float64]
-Numbers = npt.NDArray[np.int64]
 
 CENTRED, OWN, OPPONENTS = range(3)
 """Cube states in money play: centred, owned by the player on roll, owned by the opponent."""
@@ -52,13 +49,13 @@ class CubeRules(NamedTuple):
     """The sum of both players' values: 0 for equities, 1 for match winning chances."""
     unit: float
     """Value of a unit of the doubled cube in units of the old cube: 2, or 1 if values have no unit."""
-    lost: Floats
+    lost: FloatArray
     """(2, S): the value of a lost game."""
-    passed: Floats
+    passed: FloatArray
     """(2, S): the value of a passed double."""
-    doubled: Numbers
+    doubled: IntArray
     """(2, S): the state after a double and a take; -1 if not allowed."""
-    turned: Numbers
+    turned: IntArray
     """(S,): the state from the other player's side."""
 
 
@@ -77,11 +74,11 @@ def money_rules() -> CubeRules:
 class HomePlays(NamedTuple):
     """Home positions that one side can reach, in ascending order, and the plays between them."""
 
-    numbers: Numbers
+    numbers: IntArray
     """(n,): the numbers of the positions, ascending; the first one is 0."""
-    starts: Numbers
+    starts: IntArray
     """(n, 22): the plays of roll r of position i are ``after[starts[i, r]: starts[i, r + 1]]``."""
-    after: Numbers
+    after: IntArray
     """Indices in `numbers` of the positions after each play."""
 
 
@@ -97,7 +94,7 @@ def all_home_plays(count: int) -> HomePlays:
     return _home_plays(np.ones(count, np.bool_))
 
 
-def _home_plays(wanted: npt.NDArray[np.bool_]) -> HomePlays:
+def _home_plays(wanted: BoolArray) -> HomePlays:
     """Return the `HomePlays` of the `wanted` positions and of all positions reached from them."""
     count = len(wanted)
     starts = np.zeros((count, len(ROLLS) + 1), np.int64)
@@ -108,7 +105,7 @@ def _home_plays(wanted: npt.NDArray[np.bool_]) -> HomePlays:
     return HomePlays(np.flatnonzero(wanted), starts[wanted], places[after])
 
 
-def pair_values(rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: Advance) -> Floats:
+def pair_values(rules: CubeRules, sides: tuple[HomePlays, HomePlays], advance: Advance) -> FloatArray:
     """Return the values (2, n, m, S) of all pairs of the n and m home positions of `sides`, by `rules`.
 
     The axes are the player on roll, the first player's position, the second player's position, and the cube
@@ -213,7 +210,7 @@ _SHAPE = (TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS, MONEY_STATES)
 _one_at_a_time = Lock()
 
 
-def money_cubes() -> Floats:
+def money_cubes() -> FloatArray:
     """Return the exact money equities (924, 924, 3) without a double before this roll, read only.
 
     The axes are the position number of the player on roll, that of the opponent, and the cube state
@@ -224,7 +221,7 @@ def money_cubes() -> Floats:
         return _kept(cache_folder("bearoff") / MONEY_CUBES_FILE)
 
 
-def load_or_build_cubes(path: Path) -> Floats:
+def load_or_build_cubes(path: Path) -> FloatArray:
     """Return `money_cubes` from the file `path`; if it is missing or damaged, build and write them.
 
     A folder that cannot be written is not an error.
@@ -235,7 +232,7 @@ def load_or_build_cubes(path: Path) -> Floats:
     return values.reshape(_SHAPE)
 
 
-def build_money_cubes() -> Floats:
+def build_money_cubes() -> FloatArray:
     """Return `money_cubes`, built from the rules."""
     side = all_home_plays(TWO_SIDED_POSITIONS)
     with progress("building cubeful bearoff tables", TWO_SIDED_POSITIONS) as advance:

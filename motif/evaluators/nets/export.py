@@ -47,6 +47,7 @@ from motif.evaluators.probabilities import (
 )
 from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, HiddenLayer, WeightFile
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import PlayerError
 from motif.runtime.files import replacing
 
@@ -286,9 +287,7 @@ def _point_terms(graph: GraphBuilder) -> list[str]:
     return [graph.cast(each, np.float64) for each in counted]
 
 
-def _weight_matrix(
-    heads: Sequence[HeadWeights], size: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _weight_matrix(heads: Sequence[HeadWeights], size: int) -> tuple[IntArray, FloatArray]:
     """Return the pairs (m, 2) of all heads, and the weights (numbers, features + m)."""
     pairs = np.unique(np.concatenate([head.pairs for head in heads]), axis=0).astype(np.int64)
     place = {tuple(pair): size + k for k, pair in enumerate(pairs.tolist())}

@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
 from motif.parameters.position_class import CLASS_NAMES
+from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import ParameterError, PlayerError, plain_text, shown
 from motif.runtime.files import content_of
 from motif.runtime.limits import NET_FILE, NET_NODES, NET_NUMBERS
@@ -227,7 +228,7 @@ class Net:
         names = (value.name for value in self._session.get_outputs())
         return {name: np.concatenate(pieces) for name, pieces in zip(names, outputs, strict=True)}
 
-    def run_one(self, rows: npt.NDArray[np.float32]) -> npt.NDArray[np.number]:
+    def run_one(self, rows: Float32Array) -> npt.NDArray[np.number]:
         """Return the first output of a model with one input, for `rows` (n, width)."""
         return next(iter(self.run({next(iter(self.inputs)): rows}).values()))
 

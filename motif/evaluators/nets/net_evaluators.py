@@ -65,6 +65,7 @@ from motif.evaluators.probabilities import (
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
+from motif.runtime.arrays import Float32Array, FloatArray
 from motif.runtime.errors import PlayerError, plain_text
 
 FEATURES_INPUT, CLASS_INPUT, OFF_INPUT = "features", "position_class", "checkers_off"
@@ -85,14 +86,14 @@ RACE_WIDTH = OFF_NUMBERS + 2 * NUMBERS_A_COUNT * (POINTS - 1)
 _POINTS = np.arange(1, POINTS + 1)
 
 
-def contact_inputs(boards: Board) -> npt.NDArray[np.float32]:
+def contact_inputs(boards: Board) -> Float32Array:
     """Return the inputs float32 (n, 202) of wildbg's contact net for `boards` int8 (n, 26)."""
     rows = np.empty((len(boards), CONTACT_WIDTH), np.float32)
     _fill_inputs(boards, np.append(OWN_BAR, _POINTS), np.append(OPPONENT_BAR, _POINTS), rows)
     return rows
 
 
-def race_inputs(boards: Board) -> npt.NDArray[np.float32]:
+def race_inputs(boards: Board) -> Float32Array:
     """Return the inputs float32 (n, 186) of wildbg's race net for `boards` int8 (n, 26), all races."""
     rows = np.empty((len(boards), RACE_WIDTH), np.float32)
     _fill_inputs(boards, _POINTS[:-1], _POINTS[1:], rows)
@@ -138,7 +139,7 @@ class WildbgEvaluator(Evaluator):
         self._contact = contact
         self._race = race
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         boards = as_boards(positions)
         packed = pack_many(boards)
@@ -204,14 +205,14 @@ class GraphEvaluator(Evaluator):
         self._parameters, self._inputs = description.parameters, description.inputs
         self._bearoff = description.bearoff
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         rows = self._run(positions)[PROBABILITIES_OUTPUT].astype(np.float32)
         known, exact = self._bearoffs(positions)
         rows[known] = exact
         return rows
 
-    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+    def equity_many(self, boards: Board) -> FloatArray:
         """See `Evaluator.equity_many`."""
         values = self._run(boards)[EQUITY_OUTPUT].astype(np.float64)
         known, exact = self._bearoffs(boards)
@@ -221,7 +222,7 @@ class GraphEvaluator(Evaluator):
     def _run(self, positions: npt.ArrayLike) -> Mapping[str, npt.NDArray[np.number]]:
         return self._net.run(graph_inputs(self._parameters, positions, self._inputs))
 
-    def _bearoffs(self, positions: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+    def _bearoffs(self, positions: npt.ArrayLike) -> tuple[npt.NDArray[np.intp], FloatArray]:
         """Return the numbers (m,) of the positions that the tables cover, and their probabilities (m, 5)."""
         tables = no_tables() if self._bearoff is None else bearoff_tables()
         return covered_rows(tables, pack_many(as_boards(positions)))
@@ -243,7 +244,7 @@ class MoverScoreEvaluator(Evaluator):
         self._net = net
         self._parameters = parameters
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         boards = as_boards(positions)
         rows = np.zeros((len(boards), len(OUTPUTS)), np.float32)
@@ -251,19 +252,19 @@ class MoverScoreEvaluator(Evaluator):
         write_finished(pack_many(boards), rows)
         return rows
 
-    def equity_many(self, boards: Board) -> npt.NDArray[np.float64]:
+    def equity_many(self, boards: Board) -> FloatArray:
         """See `Evaluator.equity_many`; every win counts 1 and every loss -1, whatever its size."""
         boards = as_boards(boards)
         points = finished_points_many(pack_many(boards).view(np.int64))
         return np.where(points, np.sign(points), switched_equities(_within(self._mover_equities(boards))))
 
-    def _mover_equities(self, boards: Board) -> npt.NDArray[np.float64]:
+    def _mover_equities(self, boards: Board) -> FloatArray:
         """Return the scores, scaled from 0..1 to -1..1: float64 (n,)."""
         scores = self._net.run_one(features(self._parameters, boards))
         return 2 * scores.reshape(len(boards)).astype(np.float64) - 1
 
 
-def _within(equities: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _within(equities: FloatArray) -> FloatArray:
     """Return `equities` compressed to between -1 and 1, in the same order.
 
     The last layer of a net may be a plain sum, so a score can exceed that of a win.

@@ -73,8 +73,9 @@ def exact_equities(
     table = table or match_equity_table()
     if known := _recalled(state, table, numbers):
         return known
-    _recent.appendleft(_worked_out(state, table, numbers))
-    return _recent[0].equities(state, table, numbers)
+    computed = _worked_out(state, table, numbers)
+    _recent.appendleft(computed)
+    return computed.equities(state, table, numbers)
 
 
 def prepare_plays(position: Position, state: MatchState) -> None:
@@ -153,11 +154,14 @@ class _Values(NamedTuple):
 
 
 _recent: deque[_Values] = deque(maxlen=_KEPT)
-"""Recent values; the values of an early position of a game cover the later positions."""
+"""Recent values; the values of an early position of a game cover the later positions.
+
+Several threads share them, so that readers iterate over a copy.
+"""
 
 
 def _recalled(state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> CubeValues | None:
-    return next(filter(None, (kept.equities(state, table, numbers) for kept in _recent)), None)
+    return next(filter(None, (kept.equities(state, table, numbers) for kept in tuple(_recent))), None)
 
 
 def _values_below(position: Position, state: MatchState) -> int:

@@ -120,7 +120,7 @@ class CubeModel(NamedTuple):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Large tables are not pickled: the receiving process computes or looks them up.
-        maker = next((maker for array, maker in _SHARED_TABLES if array is self.exact.table), None)
+        maker = next((maker for array, maker in tuple(_SHARED_TABLES) if array is self.exact.table), None)
         if maker is None:
             return CubeModel, tuple(self)
         return _with_table, (tuple(self._replace(exact=self.exact._replace(table=_NO_TABLE))), maker)
@@ -138,7 +138,7 @@ _SHARED_TABLES: deque[tuple[_Floats, Callable[[], _Floats]]] = deque(maxlen=64)
 
 def share_table(table: _Floats, maker: Callable[[], _Floats]) -> _Floats:
     """Return `table`; models that contain it are pickled with `maker` in its place."""
-    if all(array is not table for array, _ in _SHARED_TABLES):
+    if all(array is not table for array, _ in tuple(_SHARED_TABLES)):
         _SHARED_TABLES.append((table, maker))
     return table
 

@@ -31,7 +31,7 @@ States = npt.NDArray[np.uint64]
 Choose = Callable[[Board, IntArray, States], Board]
 """Function that chooses plays, such as `motif.players.player.Player.choose_many`."""
 Dice = Callable[[Games, int], tuple[IntArray, States]]
-"""Function from a ply and n games to rolls (n, 2), the higher die first, and seeds (n,) of random choices."""
+"""Function from n games and a ply to rolls (n, 2), the higher die first, and seeds (n,) of random choices."""
 
 
 @kernel
@@ -117,6 +117,10 @@ class SeededDice:
         return int(_ply(self.seed, game, ply)[2])
 
 
+_CHOICES = np.uint64(0xD1B54A32D192ED03)
+"""Separates the seeds of random choices from the states of dice, so that a choice says nothing of later rolls."""
+
+
 def stream_dice(states: States) -> Dice:
     """Return dice from the random streams `states` (n,), one per game; each roll advances the streams."""
     states = states.copy()
@@ -125,14 +129,15 @@ def stream_dice(states: States) -> Dice:
         streams = states[games]
         rolls = next_rolls(streams)
         states[games] = streams
-        return rolls, streams
+        return rolls, streams ^ _CHOICES
 
     return dice
 
 
 def trial_dice(seed: int, items: Games, first: int, trials: int, stratified: bool) -> Dice:
     """Return the dice of trials `first`, ... of each of `items` in turn, as in `roll_trials`."""
-    later = stream_dice(trial_states(seed, items, first, trials).reshape(-1))
+    states = trial_states(seed, items, first, trials).reshape(-1)
+    later = stream_dice(states)
     if not stratified:
         return later
     fixed = {item: first_rolls(seed, item, first, trials) for item in np.unique(items).tolist()}
@@ -140,7 +145,7 @@ def trial_dice(seed: int, items: Games, first: int, trials: int, stratified: boo
 
     def dice(games: Games, ply: int) -> tuple[IntArray, States]:
         if ply < FIXED_ROLLS:
-            return ROLLS[numbers[games, ply]], np.zeros(len(games), np.uint64)
+            return ROLLS[numbers[games, ply]], (states[games] ^ _CHOICES) + np.uint64(ply)
         return later(games, ply)
 
     return dice

@@ -1,5 +1,7 @@
 """Exact cube decisions in bearoffs, compared with fractions for money and a slow recursion in matches."""
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -200,3 +202,18 @@ def test_a_cube_that_looks_ahead_is_nearer_to_the_exact_one(state, monkeypatch):
         )
     model, ahead = np.mean(errors, axis=0)
     assert ahead < 0.7 * model
+
+
+def test_threads_get_the_exact_values():
+    sides = [(own, opponent) for own in ((1, 1), (2, 1)) for opponent in ((1, 0, 1), (2, 0, 1))]
+    cases = [(position_of(*side), MatchState(length=length)) for side in sides for length in (3, 5, 7, 9)]
+    expected = [exact_equities(*case) for case in cases]
+    order = np.random.default_rng(1).integers(len(cases), size=2000).tolist()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            found = list(threads.map(lambda k: exact_equities(*cases[k]), order))
+    finally:
+        sys.setswitchinterval(interval)
+    assert found == [expected[k] for k in order]

@@ -8,8 +8,9 @@ import pytest
 from motif.board.moves import legal_plays, play_batches
 from motif.board.outcome import outcome
 from motif.board.position import Position
-from motif.rollouts.games import SeededDice, lockstep, starts, stream_dice
+from motif.rollouts.games import SeededDice, lockstep, starts, stream_dice, trial_dice
 from motif.runtime.errors import SettingError
+from motif.runtime.streams import next_below
 
 
 def test_the_same_seed_rolls_the_same():
@@ -95,3 +96,17 @@ def test_streams_go_on_where_a_game_is_not_rolled_for():
     rolls = [alone(np.array([1]), ply)[0][0].tolist() for ply in range(2)]
     assert [both[0][1].tolist(), both[1][0].tolist()] == rolls
     assert states.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("ply", [0, 1, 2])
+def test_a_random_choice_says_nothing_of_the_next_roll(stratified, ply):
+    games = np.arange(3600)
+    dice = trial_dice(0, np.zeros(1, np.int64), 0, len(games), stratified)
+    for earlier in range(ply):
+        dice(games, earlier)
+    choices = np.array([next_below(np.array([seed], np.uint64), 4) for seed in dice(games, ply)[1]])
+    next_rolls = dice(games, ply + 1)[0] @ (10, 1)
+    for choice in range(4):
+        assert 800 < (choices == choice).sum() < 1000
+        assert len(np.unique(next_rolls[choices == choice])) == 21

@@ -22,7 +22,6 @@ from motif.runtime.parallel import one_thread
 ON = 0.5
 """A unit is on from this value, and off from minus this value."""
 _TENTHS = (10, 90)
-_Floats = FloatArray
 
 
 @dataclass(frozen=True)
@@ -148,9 +147,9 @@ def layer_with(weights: WeightFile, class_name: str, name: str) -> HiddenLayer:
 class _Head:
     """A head with hidden units."""
 
-    raw: _Floats
+    raw: FloatArray
     """(n,): raw sums."""
-    outputs: _Floats
+    outputs: FloatArray
     """(m,): output weights."""
     bound: float
     """Equity per unit of its value, -1 to 1."""
@@ -169,10 +168,10 @@ class _UnitSums:
     """(n, 26)"""
     heads: dict[str, _Head]
     """Heads with hidden units, which make up the equity."""
-    sums: _Floats
+    sums: FloatArray
     """(n, m), before squashing."""
 
-    def equities(self, less: _Floats, place: int) -> _Floats:
+    def equities(self, less: FloatArray, place: int) -> FloatArray:
         """Return the equities (n,) with a unit reduced by `less` (n,)."""
         rows = np.zeros((len(less), len(OUTPUTS)))
         for name, of in self.heads.items():

@@ -21,7 +21,7 @@ MAX_MATCH_LENGTH = 64
 MAX_VALUED_LENGTH = 128
 """Longest match with cube equities: its states do not exceed `motif.evaluators.cube_model.MAX_STATES`."""
 MAX_CUBE_PLAYED = 4096
-"""Largest cube in games that motif plays: gnubg's ``MAX_CUBE``."""
+"""Largest cube in games with people: gnubg's ``MAX_CUBE``; contests and rollouts go up to `MAX_CUBE`."""
 
 RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
 """Points lost by each kind of resignation, in units of the cube."""
@@ -57,6 +57,11 @@ def is_double_useful(state: "MatchState") -> bool:
 def gammons_count(state: "MatchState") -> bool:
     """Return whether gammons count; under the Jacoby rule, they count only after a double has been taken."""
     return bool(state.length) or not state.jacoby or state.cube_owner != "centre"
+
+
+def allows_beavers(state: "MatchState") -> bool:
+    """Return whether a double may be beavered, which is possible only in money play."""
+    return state.beavers and not state.length
 
 
 def is_match_point(length: int, score: tuple[int, int]) -> bool:

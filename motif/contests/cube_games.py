@@ -1,8 +1,8 @@
 """Pairs of money games with the doubling cube, and of matches with the Crawford rule.
 
 Plays maximise cubeful equity at the score.  Cube decisions follow Janowski's model
-(`motif.doubling.decision`), with the probabilities of the player's own evaluator, or of an advisor if it has
-none.
+(`motif.rollouts.cubeful_games`, with lookahead `motif.doubling.cube_states`), with the probabilities of the
+player's own evaluator, or of an advisor if it has none.
 
 Matches are played in parallel, one game each: all games at the same score are played together by
 `motif.rollouts.cubeful_games.games_with_cube`.

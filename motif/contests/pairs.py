@@ -36,7 +36,7 @@ class Contest(NamedTuple):
     advisor: Evaluator | None = None
     """Makes cube decisions for players without win probabilities."""
     judge: Evaluator | None = None
-    """Estimates luck for luck-adjusted results; static, because it evaluates every roll."""
+    """Estimates luck for luck-adjusted results; usually static, because it evaluates every roll."""
 
 
 def new_contest(rules: ContestRules, luck_adjusted: bool | PlayerLike = False) -> Contest:

@@ -6,6 +6,7 @@ positions of a player's self-play games up to the first double of each game.  It
 and of passes as logistic functions of S, and returns the S at which each share is one half.
 """
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -35,6 +36,9 @@ RANGE = 0.5
 _STEPS = 100
 _CONVERGED = 1e-9
 _RESAMPLES = 200
+_MIN_USABLE = 0.9
+"""Minimum share of resamples in which the decisions change with the score."""
+_UNCHANGED = "too few games: the decisions do not change with the score"
 _TRIAL = 2**41
 """Trial number in the random streams of these games."""
 
@@ -170,8 +174,9 @@ def doubling_set(
 def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES) -> ScoreWindow:
     """Return the scores at which half of the decisions in `positions` are to double, and to drop.
 
-    The standard errors are estimated from `resamples` bootstrap samples of whole games.  Raises
-    `SettingError` if the decisions do not change with the score.
+    The standard errors are estimated from `resamples` bootstrap samples of whole games, without the few in
+    which the decisions do not change with the score.  Raises `SettingError` if these are more than a tenth,
+    or if the decisions of all games do not change with the score.
     """
     scores = positions.scores
     double = _switch(scores, positions.doubles, positions.game, seed, resamples)
@@ -212,11 +217,15 @@ def _switch(
     _, group = np.unique(games, return_inverse=True)
     count = int(group.max()) + 1 if len(group) else 0
     ones = np.ones(len(scores))
-    draws = [
-        _half(scores, decisions, random.multinomial(count, np.full(count, 1 / count))[group].astype(float))
-        for _ in range(resamples)
-    ]
-    return _half(scores, decisions, ones), float(np.std(draws, ddof=1))
+    half, draws = _half(scores, decisions, ones), []
+    for _ in range(resamples):
+        weights = random.multinomial(count, np.full(count, 1 / count))[group].astype(float)
+        with suppress(SettingError):
+            draws.append(_half(scores, decisions, weights))
+    if len(draws) < _MIN_USABLE * resamples:
+        message = f"only {len(draws)} of {resamples} resamples have decisions that change with the score"
+        raise SettingError(f"too few games for a standard error: {message}")
+    return half, float(np.std(draws, ddof=1))
 
 
 def _half(scores: FloatArray, decisions: BoolArray, weights: FloatArray) -> float:
@@ -226,9 +235,9 @@ def _half(scores: FloatArray, decisions: BoolArray, weights: FloatArray) -> floa
     """
     present = weights > 0
     not_yet, already = scores[present & ~decisions], scores[present & decisions]
-    if not len(not_yet) or not len(already):
-        raise SettingError("too few games: the decisions do not change with the score")
-    if not_yet.max() < already.min():
+    if not len(not_yet) or not len(already) or already.max() <= not_yet.min():
+        raise SettingError(_UNCHANGED)
+    if not_yet.max() <= already.min():
         return float(not_yet.max() + already.min()) / 2
     # Import here, because SciPy's special functions take a tenth of a second to import.
     from scipy.special import expit
@@ -246,4 +255,6 @@ def _half(scores: FloatArray, decisions: BoolArray, weights: FloatArray) -> floa
         offset, slope = offset + step[0], slope + step[1]
         if np.abs(step).max() < _CONVERGED:
             break
+    if slope <= 0:
+        raise SettingError(_UNCHANGED)
     return float(50 - 10 * offset / slope)

@@ -12,7 +12,7 @@ import numpy as np
 from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
 from motif.board.match_state import MatchState
 from motif.board.position import Position
-from motif.board.rules import is_double_useful, may_double
+from motif.board.rules import allows_beavers, is_double_useful, may_double
 from motif.doubling.cube_states import ALMOST, cube_model_for
 from motif.doubling.equities import (
     CubeCurves,
@@ -28,15 +28,12 @@ from motif.doubling.equities import (
 from motif.doubling.exact import CubeValues, exact_equities
 from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
-from motif.evaluators.cube_model import best_answers
+from motif.evaluators.cube_model import BEAVERED, best_answers
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, turned
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines
-
-BEAVERED = 2.0
-"""Factor by which a beaver multiplies the equity after double/take."""
 
 _DEGREES = ((DOUBTFUL, "borderline"), (BAD, "close"), (VERY_BAD, "clear"))
 """Upper limits of the equity differences for these words: gnubg does not mark errors in borderline
@@ -74,7 +71,7 @@ class MarketWindow:
     cash_point: float
     """Lowest win probability of a correct pass; 1 if there is none."""
     too_good_point: float | None
-    """Lowest win probability at which playing for a gammon beats cashing; None if it never gains 0.001."""
+    """Lowest win probability at which playing for a gammon beats cashing; None if it never gains 0.0005."""
 
     @property
     def take_point(self) -> float:
@@ -270,7 +267,7 @@ class CubeDecision(Tabular):
             return self.double_pass
         if answer == "take":
             return self.double_take
-        if self.state.length or not self.state.beavers:
+        if not allows_beavers(self.state):
             raise SettingError("beaver: beavers are not allowed")
         return self._beavered(self.should_raccoon)
 
@@ -399,7 +396,7 @@ def _decision(
 
 
 def _allows_raccoons(state: MatchState) -> bool:
-    return state.raccoons and state.beavers and not state.length
+    return state.raccoons and allows_beavers(state)
 
 
 def best_action(
@@ -413,7 +410,7 @@ def best_action(
     if double_take is None or double_pass is None:
         return f"no {double}, dead cube", False, False, False
     takes = double_take < double_pass
-    beavers = takes and state.beavers and not state.length and double_take < 0
+    beavers = takes and allows_beavers(state) and double_take < 0
     answer = "beaver" if beavers else "take" if takes else "pass"
     if not is_double_useful(state):
         return f"no {double}, dead cube", False, takes, False
@@ -442,12 +439,12 @@ def _window(
 ) -> MarketWindow:
     curves = cube_curves(ends, state, x, table)
     cash = cash_point(curves)
-    beavers = state.beavers and not state.length
+    beavers = allows_beavers(state)
     places = _places(curves, cash, beavers)
     no_double, double_take = _over(curves.no_double, places), _over(curves.doubled, places)
     doubled = _first_reached(places, best_answers(double_take, curves.double_pass, beavers) - no_double)
     late = places >= cash
-    gains = no_double[late] - curves.double_pass
+    gains = (no_double[late] - curves.double_pass) / scale(state, table).half
     good = _first_reached(places[late], gains, ALMOST) if gains.max(initial=0) >= _SHOWN else None
     return MarketWindow(name, x, doubled, cash, good)
 

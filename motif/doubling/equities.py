@@ -160,7 +160,7 @@ class CubeCurves(NamedTuple):
     def doubled(self) -> Curve:
         """`double_take`, which is not None; raises `SettingError` if the player on roll may not double."""
         if self.double_take is None:
-            raise ValueError("the player on roll may not double")
+            raise SettingError("the player on roll may not double")
         return self.double_take
 
 

@@ -63,24 +63,21 @@ NO_STATE = -1
 MAX_STATES = 16
 """Maximum number of distinct cube states: see `CubeModel.like`."""
 _OPPONENT = PACKED_WORDS // 2
-_BEAVERED = 2.0
-"""Factor on the equity of a beavered cube."""
-
-_Ints = IntArray
-_Floats = FloatArray
+BEAVERED = 2.0
+"""Factor by which a beaver multiplies the equity after double/take."""
 
 
 class ExactValues(NamedTuple):
     """Exact cubeful bearoff values, and how to convert them to equities."""
 
-    table: _Floats
+    table: FloatArray
     """(V, n, n, T): values of the player on roll without a double, by side (V is 1 if both sides share
     values) and by the home position numbers of the player and the opponent."""
-    column: _Ints
+    column: IntArray
     """(S, 2): the column in `table` of each cube state, by side on roll."""
-    middle: _Floats
+    middle: FloatArray
     """(2,): the value of equity 0, by side."""
-    factor: _Floats
+    factor: FloatArray
     """(S,): equity per unit of value."""
 
 
@@ -94,25 +91,25 @@ class CubeModel(NamedTuple):
 
     state: int
     """The present cube state, 0 to S - 1."""
-    kind: _Ints
+    kind: IntArray
     """(S,): `CUBELESS`, `DEAD`, `MONEY_CUBE` or `MATCH_CUBE`."""
-    owner: _Ints
+    owner: IntArray
     """(S,): `OWN_CUBE`, `CENTRED_CUBE` or `OPPONENTS_CUBE`, from side 0."""
-    last: _Ints
+    last: IntArray
     """(S,): in a match, the level of the last cube at which a double can help both sides."""
-    equities: _Floats
+    equities: FloatArray
     """(S, 2, levels, 7): equity of each result, -3 to 3 cubes, by side; level k has k doubles."""
-    played_out: _Ints
+    played_out: IntArray
     """(S, 2): in a match, the level at which the game is played out after each side's last double."""
-    efficiency: _Floats
+    efficiency: FloatArray
     """The `NUMBERS` of the cube efficiency."""
-    cube: _Ints
+    cube: IntArray
     """(S,): cube values."""
-    doubled: _Ints
+    doubled: IntArray
     """(S, 2): the state after each side's double is taken, or `NO_STATE`."""
-    like: _Ints
+    like: IntArray
     """(S,): the first state whose equities are proportional to those of this one."""
-    ratio: _Floats
+    ratio: FloatArray
     """(S,): this state's equities divided by those of the state in `like`."""
     beavers: bool
     """Whether beavers are allowed."""
@@ -132,24 +129,24 @@ class CubeModel(NamedTuple):
 
 
 _NO_TABLE = np.zeros((1, 0, 0, 1))
-_SHARED_TABLES: deque[tuple[_Floats, Callable[[], _Floats]]] = deque(maxlen=64)
+_SHARED_TABLES: deque[tuple[FloatArray, Callable[[], FloatArray]]] = deque(maxlen=64)
 """Exact tables that several models share, and the functions that make them."""
 
 
-def share_table(table: _Floats, maker: Callable[[], _Floats]) -> _Floats:
+def share_table(table: FloatArray, maker: Callable[[], FloatArray]) -> FloatArray:
     """Return `table`; models that contain it are pickled with `maker` in its place."""
     if all(array is not table for array, _ in tuple(_SHARED_TABLES)):
         _SHARED_TABLES.append((table, maker))
     return table
 
 
-def _with_table(fields: tuple[Any, ...], maker: Callable[[], _Floats]) -> CubeModel:
+def _with_table(fields: tuple[Any, ...], maker: Callable[[], FloatArray]) -> CubeModel:
     model = CubeModel(*fields)
     return model._replace(exact=model.exact._replace(table=maker()))
 
 
 def one_state(
-    kind: int, owner: int, last: int, equities: _Floats, played_out: _Ints, efficiency: _Floats
+    kind: int, owner: int, last: int, equities: FloatArray, played_out: IntArray, efficiency: FloatArray
 ) -> CubeModel:
     """Return a model with one cube state; the parameters are fields of `CubeModel` without the axis S."""
     return CubeModel(
@@ -375,7 +372,7 @@ def value_held(cube_model, state, side, words, packed, row, known):
 def after_double(cube_model, state, side, taken):
     """Return the equity for `side` after a double and the best answer; `taken` is the equity after a take."""
     if cube_model.beavers and taken < 0:
-        taken *= _BEAVERED
+        taken *= BEAVERED
     return min(taken, cube_model.equities[state, side, 0, EVEN + 1])
 
 
@@ -441,7 +438,7 @@ def first_value(cube_model, state, side, held):
 def best_answers(taken: FloatArray, passed: float, beavers: bool) -> FloatArray:
     """Return `after_double` for many equities after a take (n,), and one after a pass."""
     if beavers:
-        taken = np.where(taken < 0, _BEAVERED * taken, taken)
+        taken = np.where(taken < 0, BEAVERED * taken, taken)
     return np.minimum(taken, passed)
 
 

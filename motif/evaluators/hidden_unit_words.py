@@ -44,7 +44,6 @@ _BAR = PACKED_BAR + 1
 _YES_OR_NO = "yes or no"
 _COUNTED = re.compile(r"\b\w\w+s\b")
 """A plural noun before the first "of"."""
-_Floats = FloatArray
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ def _strongest(layer: HiddenLayer, parameters: ParameterSet, boards: Board) -> l
     return strongest
 
 
-def _steps(along: _Floats, together: _Floats, may: BoolArray) -> tuple[list[int], float]:
+def _steps(along: FloatArray, together: FloatArray, may: BoolArray) -> tuple[list[int], float]:
     """Select the inputs that explain most of a variable, one by one; return them and the share explained.
 
     `along` (c,) are the correlations of the inputs with the variable, `together` (c, c) their correlations
@@ -187,7 +186,7 @@ def _inputs(
     parameters: ParameterSet,
     rows: Float32Array,
     checkers: npt.NDArray[np.int8],
-) -> tuple[list[_Input], BoolArray, _Floats]:
+) -> tuple[list[_Input], BoolArray, FloatArray]:
     """Return the c possible inputs, which of them each unit has (m, c), and their values (n, c)."""
     known = [_of_parameter(parameter) for parameter in parameters.parameters]
     used, columns = [layer.inputs != 0], [rows.astype(np.float64)]

@@ -93,7 +93,7 @@ class VersionStep(SamplePlan):
         return self.labels == ROLLOUTS
 
     def pooled_versions(self, version: int) -> range:
-        """Return the versions whose samples the fit of this `version` includes besides its own."""
+        """Return the versions whose samples the fit of this `version` includes; its own are last."""
         return range(max(0, version - self.pooled), version + 1)
 
     def check_labels(self) -> None:
@@ -122,7 +122,7 @@ class BootstrapConfig:
     """The player for version zero's games and rollouts."""
     seed: int
     strength_games: int
-    """Games per match when measuring a version."""
+    """Number of money games that measure a version."""
     fit: dict[str, object] = field(default_factory=dict)
     """Fields of `FitSettings` that differ from its defaults."""
     versions: tuple[VersionStep, ...] = ()
@@ -343,7 +343,7 @@ def _make_version(
     write_text(home / HISTORY, csv_text(history[0], (row.values() for row in history)))
     seconds["fit"] = stopwatch.seconds
 
-    tell(f"{name}: measuring strength in matches of {config.strength_games} games")
+    tell(f"{name}: measuring strength in contests of {config.strength_games} games")
     stopwatch = Stopwatch()
     strength = _strength(config, home, previous, version, jobs)
     seconds["measure"] = stopwatch.seconds
@@ -351,7 +351,7 @@ def _make_version(
         "version": version,
         "name": name,
         "positions": positions,
-        "trials": step.trials,
+        "trials": step.trials if step.is_rolled_out else 1,
         "sample_settings": step.plan(),
         "seconds": sum(seconds.values()),
         "seconds_by_step": seconds,

@@ -74,7 +74,8 @@ class FittedWeights(Tabular):
         """Return the numbers of each head, by class and head: "race.win".
 
         For a pruned head, `before_pruning` has the numbers of the fit with every term; the others are from
-        the last fit. `terms` is the number of weights without the bias.
+        the last fit. `terms` is the number of weights without the bias; those of hidden units
+        include the biases.
         """
         before = {place: _figures_of(result) for place, result in self.unpruned.items()}
         return {

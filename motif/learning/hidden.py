@@ -13,7 +13,7 @@ from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenS
 from motif.fitting.objective import Ending, FitResult
 from motif.fitting.significance import weight_vector
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import HEAD, rows_of_head
+from motif.learning.heads import EQUITY_HEAD, rows_of_head
 from motif.learning.rows import ClassRows, rows_where
 from motif.parameters import ParameterSet, parameter_set
 from motif.runtime.errors import FitError
@@ -42,32 +42,32 @@ def fit_hidden_classes(
     """Fit the probabilities of every class, one class after the other.
 
     Returns the heads and the hidden layer of each class, and the errors of the equity in each pass by class
-    and `HEAD`. `rows` are those of `heads.classes_to_fit`. The weights do not depend on the number of `jobs`.
-    The state of each class is stored in the folder `checkpoints` after every pass, and an interrupted fit
-    continues from there.
+    and `EQUITY_HEAD`. `rows` are those of `heads.classes_to_fit`. The weights do not depend on the number of
+    `jobs`. The state of each class is stored in the folder `checkpoints` after every pass, and an interrupted
+    fit continues from there.
     """
     heads: dict[str, dict[str, HeadWeights]] = {}
     layers, results = {}, {}
     with progress(f"fitting {name}", len(rows) * settings.hidden_passes) as advance:
         for class_name, part in rows.items():
-            watch = Stopwatch()
+            watch, begun = Stopwatch(), _start_of(start, class_name)
             fit = fit_hidden(
                 _rows(part, settings),
                 HiddenSettings(
                     settings.hidden,
                     settings.hidden_passes,
-                    rate=_RATE if start is None else _RATE_FROM_WEIGHTS,
+                    rate=_RATE if begun is None else _RATE_FROM_WEIGHTS,
                     ranking=settings.ranking_weight,
                     seed=settings.seed,
                 ),
-                start=_start_of(start, class_name),
+                start=begun,
                 jobs=worker_count(jobs),
                 checkpoint=None if checkpoints is None else checkpoints / f"{class_name}.npz",
                 on_pass=lambda _: advance(1),
             )
             heads[class_name] = {head: _rounded(of) for head, of in fit.weights.heads.items()}
             layers[class_name] = _named(fit.weights.hidden, parameters, class_name)
-            results[class_name, HEAD] = _result(fit, watch.seconds)
+            results[class_name, EQUITY_HEAD] = _result(fit, watch.seconds)
     return heads, layers, results
 
 

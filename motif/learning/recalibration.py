@@ -65,22 +65,20 @@ that proves wrong.
 _POSITIONS_AT_ONCE = 2048
 _NO_CLASS = -1
 
-_FloatArray = FloatArray
-
 
 @dataclass(frozen=True, eq=False)
 class StatedChances:
     """Estimated win probabilities of n positions, and the results of these positions."""
 
-    before: _FloatArray
+    before: FloatArray
     """(n,): probabilities from the player."""
-    plain: _FloatArray
+    plain: FloatArray
     """(n,): probabilities from the player without a calibration."""
-    after: _FloatArray
+    after: FloatArray
     """(n,): probabilities with the new calibration."""
     exact: BoolArray
     """(n,): whether the probability is from the bearoff tables, which are not calibrated."""
-    won: _FloatArray
+    won: FloatArray
     """(n,): share of the trials that were won."""
     trials: npt.NDArray[np.int32]
     game: IntArray
@@ -293,7 +291,7 @@ def _stated(results: PositionResults, evaluator: Evaluator | None, jobs: int | N
     return StatedChances(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
 
 
-def _win_chances(evaluator: Evaluator, boards: Board, jobs: int | None) -> _FloatArray:
+def _win_chances(evaluator: Evaluator, boards: Board, jobs: int | None) -> FloatArray:
     starts = range(0, len(boards), _POSITIONS_AT_ONCE)
     calls = ((boards[start : start + _POSITIONS_AT_ONCE],) for start in starts)
     with closing(run_ordered(evaluator.evaluate_many, calls, jobs)) as results:
@@ -315,7 +313,7 @@ def _fitted_knots(stated: StatedChances) -> dict[str, KnotRows]:
     }
 
 
-def _after(stated: StatedChances, knots: Mapping[str, KnotRows]) -> _FloatArray:
+def _after(stated: StatedChances, knots: Mapping[str, KnotRows]) -> FloatArray:
     after = stated.plain.copy()
     for class_name, rows in by_class(stated):
         if class_name in knots:
@@ -325,24 +323,24 @@ def _after(stated: StatedChances, knots: Mapping[str, KnotRows]) -> _FloatArray:
 
 
 def _measured(stated: StatedChances) -> Measured:
-    def change_of(score: Callable[[_FloatArray, _FloatArray], _FloatArray]) -> Change:
+    def change_of(score: Callable[[FloatArray, FloatArray], FloatArray]) -> Change:
         return change(score(stated.before, stated.won), score(stated.after, stated.won), stated.game)
 
     games = len(np.unique(stated.game))
     return Measured(len(stated), games, change_of(brier_scores), change_of(log_losses))
 
 
-def fit_knots(shown: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -> KnotRows:
+def fit_knots(stated: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -> KnotRows:
     """Return knots float32 (k, 2), k <= `MAX_KNOTS` + 2; scores and chances increase from row to row.
 
-    `shown` (n,), n > 0, are the estimated win probabilities of positions, `won` (n,) the shares of their
+    `stated` (n,), n > 0, are the estimated win probabilities of positions, `won` (n,) the shares of their
     rollouts that were won, and `trials` the numbers of trials. All positions have the same weight. A won
     trial is added at the lowest probability and a lost trial at the highest, so that nothing counts as
     impossible or certain.
     """
-    chances = np.asarray(shown, np.float64)
+    chances = np.asarray(stated, np.float64)
     steps = _merged(_steps(chances, np.asarray(won, np.float64), 1 / float(np.median(np.asarray(trials)))))
-    knots, results = steps.shown, steps.won
+    knots, results = steps.stated, steps.won
     lowest, highest = float(chances.min()), float(chances.max())
     if lowest < knots[0]:
         knots, results = np.append(lowest, knots), np.append(END_SHARE * results[0], results)
@@ -351,20 +349,20 @@ def fit_knots(shown: npt.ArrayLike, won: npt.ArrayLike, trials: npt.ArrayLike) -
     return _increasing(np.column_stack([raw_sums(knots), results]))
 
 
-def brier_scores(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
+def brier_scores(chances: npt.ArrayLike, won: npt.ArrayLike) -> FloatArray:
     """Return the mean of (chance - outcome)^2 over each position's trials (n,); `won` is the share won."""
     stated, share = np.asarray(chances, np.float64), np.asarray(won, np.float64)
     return stated**2 - 2 * stated * share + share
 
 
-def log_losses(chances: npt.ArrayLike, won: npt.ArrayLike) -> _FloatArray:
+def log_losses(chances: npt.ArrayLike, won: npt.ArrayLike) -> FloatArray:
     """Return the mean of -log(chance of the outcome), in nats, over each position's trials (n,)."""
     stated = np.clip(np.asarray(chances, np.float64), NEAREST_TO_CERTAIN, 1 - NEAREST_TO_CERTAIN)
     share = np.asarray(won, np.float64)
     return np.asarray(-(share * np.log(stated) + (1 - share) * np.log1p(-stated)))
 
 
-def change(before: _FloatArray, after: _FloatArray, games: npt.NDArray[np.integer]) -> Change:
+def change(before: FloatArray, after: FloatArray, games: npt.NDArray[np.integer]) -> Change:
     """Return the change of scores (n,), n > 0, of positions from `games` (n,)."""
     differences = after - before
     return Change(
@@ -378,11 +376,11 @@ def change(before: _FloatArray, after: _FloatArray, games: npt.NDArray[np.intege
 class _Steps(NamedTuple):
     """Steps in ascending order, as arrays (k,)."""
 
-    weights: _FloatArray
+    weights: FloatArray
     """Numbers of positions."""
-    shown: _FloatArray
+    stated: FloatArray
     """Mean estimated probability of each step."""
-    won: _FloatArray
+    won: FloatArray
     """Share of games won in each step."""
 
     def merged(self, first: int) -> "_Steps":
@@ -399,21 +397,21 @@ class _Steps(NamedTuple):
         """Return each two neighbours merged, as arrays (k - 1,)."""
         weights = self.weights[:-1] + self.weights[1:]
 
-        def mean(values: _FloatArray) -> _FloatArray:
+        def mean(values: FloatArray) -> FloatArray:
             return (self.weights[:-1] * values[:-1] + self.weights[1:] * values[1:]) / weights
 
-        return _Steps(weights, mean(self.shown), mean(self.won))
+        return _Steps(weights, mean(self.stated), mean(self.won))
 
-    def losses(self) -> _FloatArray:
+    def losses(self) -> FloatArray:
         """Return the log-loss of all positions of each step, at its share of wins."""
         won, rest = self.won, 1 - self.won
         return -self.weights * (won * np.log(won) + rest * np.log(rest))
 
 
-def _steps(shown: _FloatArray, won: _FloatArray, one_trial: float) -> _Steps:
+def _steps(stated: FloatArray, won: FloatArray, one_trial: float) -> _Steps:
     from sklearn.isotonic import isotonic_regression
 
-    values, place = np.unique(shown, return_inverse=True)
+    values, place = np.unique(stated, return_inverse=True)
     weights = np.bincount(place).astype(np.float64)
     wins = np.bincount(place, won)
     with_trials = weights.copy()
@@ -450,7 +448,7 @@ def _merged(steps: _Steps) -> _Steps:
     return steps
 
 
-def _increasing(knots: _FloatArray) -> KnotRows:
+def _increasing(knots: FloatArray) -> KnotRows:
     """Return `knots` in single precision, without those that become equal to their predecessor."""
     rows = knots.astype(np.float32)
     below_one = np.nextafter(np.float32(1), np.float32(0))

@@ -7,7 +7,7 @@ system can drop pages when memory is short. Whole games are held out for validat
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from motif.board.packed import BOARD_SIZE, Board
 from motif.evaluators import OUTPUTS
 from motif.evaluators.probabilities import bounds
-from motif.fitting.problem import Link
+from motif.fitting.problem import Link, decision_starts
 from motif.learning.label_noise import label_variances
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
@@ -76,7 +76,7 @@ def class_rows(
     """Provide the rows of each class of the datasets in `folders`, as a context manager.
 
     Approximately the share `validation` of the games, drawn with `seed`, is held out. `changed` changes
-    labels, whose variances are then unknown. The files are in a temporary folder (TMPDIR selects it): 368
+    labels, whose variances are then unknown. The files are in a temporary folder (TMPDIR selects it): 366
     bytes per position for 70 parameters. Raises `DatasetError` for data that cannot be read, `FileError` if
     the files cannot be written.
     """
@@ -139,13 +139,26 @@ def _parts_with_settings(folders: Sequence[Path]) -> Iterator[tuple[dict[str, ob
     decisions = 0
     for folder, first_game in zip(map(Path, folders), _first_games(folders), strict=True):
         settings, first_decision, rows = read_manifest(folder)[0], decisions, 0
-        for part in read_parts(folder):
+        for part in _cut_between_decisions(read_parts(folder)):
             _check_labels(part, folder, rows)
             rows += len(part)
             game = part.game.astype(np.int64) + first_game
             decision = part.decision.astype(np.int64) + first_decision
             decisions = max(decisions, int(decision.max()) + 1)
             yield settings, replace(part, game=game, decision=decision)
+
+
+def _cut_between_decisions(parts: Iterable[Dataset]) -> Iterator[Dataset]:
+    """Yield the positions of `parts` in parts that contain all plays of their decisions."""
+    rest: Dataset | None = None
+    for part in parts:
+        part = part if rest is None else joined([rest, part])
+        last = int(decision_starts(part.decision, len(part))[-2])
+        if last:
+            yield part[:last]
+        rest = part[last:]
+    if rest is not None:
+        yield rest
 
 
 def _first_games(folders: Sequence[Path]) -> list[int]:

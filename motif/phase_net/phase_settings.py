@@ -69,7 +69,7 @@ class PhaseNetSettings(_HeuristicSettings):
     buffer: int = setting(10_000, "Size of the replay buffer in boards.")
     round_epochs: int = setting(10, "Epochs per round.")
     round_rate: float = setting(0.00003, "Adam's learning rate in stage 2.")
-    test_games: int = setting(2000, "Games per match after each round, by which the refined net is chosen.")
+    test_games: int = setting(2000, "Money games after each round, by which the refined net is chosen.")
     final_games: int = setting(10_000, "Games per final match, with other dice.")
 
     @property

@@ -37,7 +37,7 @@ from motif.learning.bootstrap_run import (
     VersionStep,
     load_config,
 )
-from motif.learning.heads import HEAD, has_hidden_units
+from motif.learning.heads import EQUITY_HEAD, has_hidden_units
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import held_out
 from motif.players import static_player
@@ -387,10 +387,10 @@ def _steps(run: RunFiles) -> Groups:
     parents = [run.config.start, *(f"v{summary['version']}" for summary in summaries)]
     earlier = [step.pooled_versions(version)[:-1] for version, step in enumerate(steps)]
     samples = {
-        "rolled out by": parents[: len(summaries)],
+        "labelled by": [_labeller(step, parent) for step, parent in zip(steps, parents, strict=False)],
         "games": [f"{step.games:,}" for step in steps],
-        "trials per position": [f"{summary['trials']:,}" for summary in summaries],
-        "trials end with": [_ending(step) for step in steps],
+        "trials per position": [f"{step.trials:,}" if step.is_rolled_out else "" for step in steps],
+        "trials end with": [_ending(step) if step.is_rolled_out else "" for step in steps],
     }
     if any(earlier):
         samples["earlier samples added"] = [", ".join(f"v{k}" for k in pool) or "none" for pool in earlier]
@@ -409,8 +409,8 @@ def _steps(run: RunFiles) -> Groups:
             "stopped": [summary["stopped"] for summary in summaries],
         },
     }
-    if rows := _noise_rows(summaries, HEAD):
-        validation = {"validation": [_error_of(one, HEAD, "rmse_validation") for one in summaries]}
+    if rows := _noise_rows(summaries, EQUITY_HEAD):
+        validation = {"validation": [_error_of(one, EQUITY_HEAD, "rmse_validation") for one in summaries]}
         groups["Fit: error of the equity that ranks plays (RMSE, points)"] = validation | rows
     return groups
 
@@ -507,6 +507,10 @@ def _choice(summary: VersionFigures, name: str) -> str:
 
 def _rmse(error: float | None) -> str:
     return "none held out" if error is None else f"{error:.4f}"
+
+
+def _labeller(step: VersionStep, parent: str) -> str:
+    return f"rollouts by {parent}" if step.is_rolled_out else f"{parent}{step.labels}"
 
 
 def _ending(step: VersionStep) -> str:

@@ -24,7 +24,7 @@ from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, t
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Choose, Dice, Games, States, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
-from motif.rollouts.rollout_settings import RolloutSettings
+from motif.rollouts.rollout_settings import RolloutSettings, truncated
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.progress import checkpoint
 
@@ -368,9 +368,7 @@ def _end_early(
 ) -> None:
     """Truncate games at this ply by the `settings`; `contact` (all games,) says which began with contact."""
     packed = pack_many(table.boards)
-    stops = np.full(len(packed), 0 < settings.cut <= ply)
-    if settings.stop_at_race and ply:
-        stops |= contact[table.games] & (classify_many(packed) == RACE)
+    stops = truncated(packed, settings, ply, contact[table.games])
     if settings.stop_at_bearoff:
         stops |= known_boards(table.cubes, packed)
     rows = np.flatnonzero(stops)

@@ -118,7 +118,7 @@ class SeededDice:
 
 
 _CHOICES = np.uint64(0xD1B54A32D192ED03)
-"""Separates the seeds of random choices from the states of dice, so that a choice says nothing of later rolls."""
+"""Separates the seeds of random choices from the dice, so that a choice says nothing of later rolls."""
 
 
 def stream_dice(states: States) -> Dice:

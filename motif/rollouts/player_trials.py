@@ -19,7 +19,7 @@ from motif.evaluators.static import prepared, simple
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Choose, trial_dice
 from motif.rollouts.playout import MAX_PLIES, end_trials, luck_adjustments, roll_trials
-from motif.rollouts.rollout_settings import PlayoutRules
+from motif.rollouts.rollout_settings import PlayoutRules, truncated
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.progress import checkpoint
 
@@ -105,10 +105,7 @@ def _end_early(
     rows: FloatArray,
 ) -> None:
     """Mark also the trials (n,) that the `rules` end at a ply, and write their values (n, 5) to `rows`."""
-    valued = np.full(len(packed), 0 < rules.cut <= ply)
-    if rules.stop_at_race and ply:
-        valued |= contact & (classify_many(packed) == RACE)
-    valued &= ~ended
+    valued = truncated(packed, rules, ply, contact) & ~ended
     if valued.any():
         rows[valued] = judge.evaluate_many(unpack_many(packed[valued]))
     ended |= valued

@@ -1,8 +1,8 @@
 """Rollouts as an evaluator: the value of a position is the mean of its trials.
 
 ``rollout:motif-v1,trials=72,cut=7,stratified`` rolls out with motif-v1. The options are the options of the
-command rollout without leading hyphens, and ``candidates=N``, which rolls out only the N best plays by
-static evaluation.
+command rollout without leading hyphens, except ``se``, and ``candidates=N``, which rolls out only the N best
+plays by static evaluation.
 """
 
 from collections.abc import Callable
@@ -178,7 +178,7 @@ class RolloutEvaluator(Evaluator):
 
     def _means(self, packed: Board, items: IntArray) -> FloatArray:
         """Return the mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
-        sums, squares = np.zeros((2, len(packed), COLUMNS))
+        sums, squares = np.zeros((2, len(packed), COLUMNS))  # the kernel needs both
         trials = self.settings.trials
         if isinstance(self._player, Evaluator):
             return np.asarray(self._trials(packed, items, 0, trials).mean(axis=1))
@@ -234,9 +234,9 @@ _CANDIDATES = "candidates"
 
 def _rate(text: str) -> float:
     try:
-        return float(text[:_MAX_DIGITS])
+        return float(text if len(text) <= _MAX_DIGITS else "")
     except ValueError:
-        raise SettingError("the value must be a number") from None
+        raise SettingError(f"the value must be a number of at most {_MAX_DIGITS} characters") from None
 
 
 def _whole(text: str) -> int:

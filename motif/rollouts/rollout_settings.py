@@ -14,14 +14,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.identifiers import whole_number
 from motif.board.packed import Board
 from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.bearoff import BearoffTables, bearoff_tables, no_tables
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
+from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.playout import MAX_PLIES, first_rolls
-from motif.runtime.arrays import Float32Array, FloatArray, IntArray
+from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.layout import listed
 from motif.runtime.settings import check_count, check_error_rate, check_seed, check_types, setting
@@ -139,12 +141,22 @@ class RolloutSettings:
         return valued_for(evaluator, self.scoring)
 
 
+def truncated(
+    packed: Board, settings: PlayoutRules | RolloutSettings, ply: int, contact: BoolArray
+) -> BoolArray:
+    """Return which games a rollout truncates at a ply; `contact` (n,) says which began with contact."""
+    stops = np.full(len(packed), 0 < settings.cut <= ply)
+    if settings.stop_at_race and ply:
+        stops |= contact & (classify_many(packed) == RACE)
+    return stops
+
+
 def parse_luck_plies(text: str) -> int:
     """Parse a number of plies or ``all``; raise `SettingError` if `text` is neither."""
     if text == ALL_PLIES:
         return MAX_PLIES
-    if not (text.isascii() and text.isdigit()):
+    number = whole_number(text)
+    if number is None or number < 0:
         message = f"luck_plies must be a number of plies or {ALL_PLIES}, not {shown(text)}"
         raise SettingError(message, "luck_plies")
-    # int() raises an error for thousands of digits.
-    return int(text[:20])
+    return number

@@ -288,7 +288,7 @@ def _play(
 
 
 def evaluator_player(evaluator: Evaluator) -> CubePlayer:
-    """Return the `model_player` of an evaluator that is not compiled."""
+    """Return the player of both sides in a rollout with a cube; it plays by cubeful equities."""
 
     def with_cube(cube_model: CubeModel, side: int) -> Choose:
         return best_of(evaluator.with_cube(cube_model, side))

@@ -59,7 +59,7 @@ class SamplePlan:
     """Settings of sampling that do not depend on the player and the seed."""
 
     games: int = field(metadata={"help": "Number of self-play games."})
-    trials: int = field(metadata={"help": "Number of rollout trials per position."})
+    trials: int = setting(36, "Number of rollout trials per position.")
     decide: Literal["evaluator", "rollout"] = setting(
         "evaluator", "Choose plays by the evaluator, or by rollouts of every legal play."
     )
@@ -112,7 +112,6 @@ class SampleSettings(SamplePlan):
     """All settings that determine a dataset."""
 
     games: int = setting(0, "Number of self-play games.")
-    trials: int = setting(36, "Number of rollout trials per position.")
     player: str = field(kw_only=True)
     """Name of the player of the games and rollouts; compiled players are about a hundred times as fast."""
     label: str = setting(

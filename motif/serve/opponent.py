@@ -14,9 +14,8 @@ from motif.board.position import Position
 from motif.board.rules import gammons_count
 from motif.doubling import CubeDecision, cube_decision
 from motif.doubling.cube_states import cube_model_for
-from motif.doubling.decision import BEAVERED
 from motif.doubling.equities import DOUBLED_WORTH, scale
-from motif.evaluators.cube_model import NO_CUBE, CubeModel, without_cube
+from motif.evaluators.cube_model import BEAVERED, NO_CUBE, CubeModel, without_cube
 from motif.evaluators.named import default_player, entry_of, without_plies
 from motif.players import Player, load
 from motif.players.player import cube_evaluator

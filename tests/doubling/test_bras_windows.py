@@ -59,9 +59,35 @@ def test_decisions_separated_by_one_score():
     assert _half(scores, decided, np.array([1.0, 0.0, 1.0, 1.0])) == 52
 
 
-def test_decisions_that_never_change():
+def test_decisions_separated_within_one_score():
+    decided = np.array([False, False, True, True])
+    assert _half(np.array([60.0, 70.0, 70.0, 80.0]), decided, np.ones(4)) == 70
+
+
+@pytest.mark.parametrize(
+    ("scores", "decided"),
+    [
+        ([40.0, 60.0], [False, False]),
+        ([40.0, 60.0], [True, False]),
+        ([60.0, 60.0], [True, False]),
+        ([40.0, 50.0, 60.0, 70.0, 80.0], [True, False, True, False, False]),
+    ],
+    ids=["never", "falling", "one score", "falling on average"],
+)
+def test_decisions_that_do_not_grow_with_the_score(scores, decided):
     with pytest.raises(SettingError, match="do not change with the score"):
-        _half(np.array([40.0, 60.0]), np.array([False, False]), np.ones(2))
+        _half(np.array(scores), np.array(decided), np.ones(len(scores)))
+
+
+def test_resamples_without_a_change_are_left_out_if_few():
+    """Of 20 games, two have positions to double: a resample lacks both with a probability of 0.12."""
+    games = np.arange(20)
+    scores = np.linspace(40, 80, 20)
+    with pytest.raises(SettingError, match=r"for a standard error: only \d+ of 200 resamples"):
+        _switch(scores, games >= 18, games, 0, 200)
+    half, se = _switch(scores, games >= 16, games, 0, 200)
+    assert 71 < half < 74
+    assert 0 < se < 5
 
 
 def test_bras_doubles_where_the_model_does():

@@ -278,3 +278,12 @@ def test_other_values_are_no_efficiency(efficiency):
     with pytest.raises(SettingError, match=r"^efficiency must be a number, not ") as refused:
         cube_decision(CHANCES, MatchState(), efficiency=efficiency)
     assert refused.value.fields == ("efficiency",)
+
+
+@pytest.mark.parametrize("length", [0, 25, 64])
+def test_too_good_points_depend_on_equities(length):
+    """In a long match a point changes the probability to win it by little."""
+    windows = cube_decision(Probabilities(0.8, 0.016, 0, 0.02, 0), MatchState(length=length)).windows
+    money = cube_decision(Probabilities(0.8, 0.016, 0, 0.02, 0), MatchState()).windows
+    points, expected = ([window.too_good_point for window in side] for side in (windows, money))
+    assert points == pytest.approx(expected, abs=0.002)

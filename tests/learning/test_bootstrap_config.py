@@ -125,7 +125,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("name: tiny", "name: tiny\nauthor: me", "author: unknown key; known keys: name, start, seed, "),
     ("versions:", "versions: []\nsteps:", "steps: unknown key"),
     ("{games: 3, trials: 2}", "[3, 2]", "versions[0]: must be a mapping, not [3, 2]"),
-    ("{games: 3, trials: 2}", "{games: 3}", "versions[0]: trials: missing"),
+    ("{games: 3, trials: 2}", "{trials: 2}", "versions[0]: games: missing"),
     ("{games: 3, trials: 2}", "{games: 3, trials: few}", "versions[0]: trials: must be int, not 'few'"),
     ("games: 5", "games: 5, turns: 3", "versions[1]: turns: unknown key; known keys: games, trials, "),
     ("rate: 0.5", "rate: most", "versions[1]: rate: must be float, not 'most'"),

@@ -10,8 +10,9 @@ from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import possible
 from motif.learning.label_levels import with_levels
+from motif.learning.rows import pooled_parts
 from motif.sampling.sample import SampleSettings
-from motif.sampling.samples import read_dataset
+from motif.sampling.samples import read_dataset, write_pieces
 from tests.sampling.folders import made
 
 GAMES = SampleSettings(player="simple", label="keith-v1@1", games=40, candidates=4, rate=0.3, seed=8)
@@ -79,3 +80,13 @@ def test_a_fit_with_levels_learns_them(folder, tmp_path):
     assert (
         again.results["contact", "win"].weights.tobytes() == moved.results["contact", "win"].weights.tobytes()
     )
+
+
+def test_parts_of_a_pool_contain_whole_decisions(data, tmp_path):
+    cuts = range(0, len(data), 7)
+    write_pieces(tmp_path / "cut", (data[first : first + 7] for first in cuts))
+    parts = list(pooled_parts([tmp_path / "cut"]))
+    assert len(parts) > 1
+    assert not set(parts[0].decision.tolist()) & set(parts[1].decision.tolist())
+    pieces = np.concatenate([with_levels(part, load_static("simple")).probabilities for part in parts])
+    assert (pieces == with_levels(data, load_static("simple")).probabilities).all()

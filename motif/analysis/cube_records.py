@@ -72,7 +72,9 @@ class CubeAnswer(NamedTuple):
         and the chance of winning the match, if any.
         """
         decision = as_shown(self.decision)
-        rows = cube_rows(decision)
+        # Equities are rounded before they are subtracted; match-winning probabilities are not.
+        exact = cube_rows(self.decision)
+        rows = [row._replace(mwc=one.mwc) for row, one in zip(cube_rows(decision), exact, strict=True)]
         if answer and decision.double_take is not None:
             rows = [
                 CubeRow(name.partition(", ")[2], -value, one and 1 - one) for name, value, one in rows[1:]

@@ -76,7 +76,11 @@ class MatchOptions:
             changes["own_score"], changes["opponent_score"] = _score(self.score)
         if length and (self.jacoby or self.beavers or self.raccoons):
             raise SettingError("the Jacoby rule, beavers and raccoons are for money play, not for a match")
-        return replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
+        state = replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
+        if length and self.cube is not None and state.cube > 1 and state.cube_owner == "centre":
+            message = f"{{cube}}: in a match, a player owns a cube at {state.cube}: give {{owner}}"
+            raise SettingError(message, "cube", "owner")
+        return state
 
 
 _OWNERS = {

@@ -15,6 +15,7 @@ from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS
 from motif.board.position import Position
+from motif.board.rules import is_match_point
 from motif.runtime.errors import SettingError
 
 _ROWS = 5
@@ -87,10 +88,18 @@ def fit_width(diagram: str, width: int | None) -> str:
 def describe_rules(match: MatchState) -> str:
     """Describe the match length or money play, and the rules in force."""
     if match.length:
-        return f"{match.length}-point match" + (", Crawford game" if match.crawford else "")
+        return f"{match.length}-point match{_crawford_words(match)}"
     extras = ", Jacoby rule" * match.jacoby + ", beavers" * match.beavers
     extras += ", raccoons" * match.raccoons
     return "money play" + extras
+
+
+def _crawford_words(match: MatchState) -> str:
+    if match.crawford:
+        return ", Crawford game"
+    scores = match.own_score, match.opponent_score
+    is_after = is_match_point(match.length, scores) and scores[0] != scores[1] and match.has_cube
+    return ", post-Crawford" * is_after
 
 
 def describe_score(match: MatchState) -> str:
@@ -98,9 +107,10 @@ def describe_score(match: MatchState) -> str:
     if match.length:
         aways = match.length - match.own_score, match.length - match.opponent_score
         score = "double match point" if aways == (1, 1) else "{}-away {}-away".format(*aways)
+        if aways == (1, 1) and not match.crawford:
+            return score
+        score += _crawford_words(match)
         if match.crawford:
-            return f"{score}, Crawford game"
-        if aways == (1, 1):
             return score
     else:
         score = "money" + ", Jacoby rule" * match.jacoby

@@ -3,6 +3,7 @@
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from motif.analysis.judge import JUDGE, evaluator_of, for_match
@@ -196,7 +197,7 @@ def hint(
     if batch is not None:
         boards, rolls = read_decisions(batch)
         records = hints(boards, rolls, evaluator, player, jobs, for_match(evaluator, options, None)[0])
-        write_records(records, len(boards), json, _hint_line)
+        write_records(records, len(boards), json, partial(_hint_line, plays=plays))
         return
     position, match, roll = parse_decision(identifier or "", die1, die2)
     if roll is None:
@@ -308,8 +309,8 @@ def _plays_line(record: Record) -> str:
     return f"{_heading(record)}: {', '.join(map(_named, record['plays']))}"
 
 
-def _hint_line(record: Record) -> str:
-    ranked = (f"{_named(play)} {play['equity']:+.4f}" for play in record["plays"])
+def _hint_line(record: Record, *, plays: int) -> str:
+    ranked = (f"{_named(play)} {play['equity']:+.4f}" for play in record["plays"][:plays])
     return f"{_heading(record)}: {', '.join(ranked)}"
 
 

@@ -235,10 +235,12 @@ def _half(scores: FloatArray, decisions: BoolArray, weights: FloatArray) -> floa
     """
     present = weights > 0
     not_yet, already = scores[present & ~decisions], scores[present & decisions]
-    if not len(not_yet) or not len(already) or already.max() <= not_yet.min():
+    if not len(not_yet) or not len(already):
         raise SettingError(_UNCHANGED)
     if not_yet.max() <= already.min():
         return float(not_yet.max() + already.min()) / 2
+    if already.max() <= not_yet.min():
+        return float(already.max() + not_yet.min()) / 2
     # Import here, because SciPy's special functions take a tenth of a second to import.
     from scipy.special import expit
 
@@ -255,6 +257,4 @@ def _half(scores: FloatArray, decisions: BoolArray, weights: FloatArray) -> floa
         offset, slope = offset + step[0], slope + step[1]
         if np.abs(step).max() < _CONVERGED:
             break
-    if slope <= 0:
-        raise SettingError(_UNCHANGED)
     return float(50 - 10 * offset / slope)

@@ -224,11 +224,9 @@ class CubeDecision(Tabular):
         return (*verdicts, *[Verdict("exact")] * self.exact)
 
     def _double_verdict(self, doubled: float) -> Verdict:
-        if self.action.endswith("dead cube"):
-            return Verdict("dead")
         margin = abs(self.no_double - doubled)
         if margin < _SHOWN:
-            return Verdict("same double")
+            return Verdict("dead" if self.action.endswith("dead cube") else "same double")
         wait = "too good" if self.action.startswith("too good") else "no double"
         return Verdict("double" if self.should_double else wait, margin, _degree(margin))
 

@@ -12,7 +12,7 @@ from motif.board.rules import RESIGNATIONS
 from motif.evaluators import Evaluator
 from motif.players.resignations import value_of_playing_on, value_of_resigning
 from motif.runtime.errors import PlayError, RecordError
-from motif.runtime.layout import counted
+from motif.runtime.layout import counted, listed
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame, GameEvent
 from motif.session.illegal import why_illegal
@@ -165,6 +165,8 @@ class Table:
                 hint()
             elif word in _RESIGNING and resigns:
                 is_done = self._resigns(_RESIGNING[word])
+            elif word.startswith("resign ") and resigns:
+                self._say(f"type {listed([*_RESIGNING], 'or')}, not {line!r}")
             else:
                 is_done = act(line)
 

@@ -15,7 +15,7 @@ from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Record
 from motif.runtime.layout import counted
 from motif.session.advisor import Advisor
-from motif.session.event_game import EventGame
+from motif.session.event_game import EventGame, Objection
 from motif.session.prompter import Prompter
 from motif.session.session import SessionRules
 
@@ -87,7 +87,7 @@ class Tutor:
         objection = self._game.objection(word, detail, self._limit, self._advisor)
         if objection is None:
             return True
-        action, cost = objection.action, f"costs {objection.cost:.3f} points"
+        action, cost = objection.action, f"costs {objection.cost:.3f} points{_rolled_out(objection)}"
         if action == "play":
             said, question = f"that {cost}; {objection.better} is better.", "Play it anyway?"
         else:
@@ -151,6 +151,13 @@ class Tutor:
             figures = f"{chances.win:6.1%} {chances.win_gammon:8.1%} {chances.lose_gammon:14.1%}"
             lines.append(f"  {play.notation:24} {figures}")
         return lines
+
+
+def _rolled_out(objection: Objection) -> str:
+    """Return in words that a rollout measured the cost, with its standard error."""
+    measured = objection.cube if objection.cube is not None else objection.choice and objection.choice.rolled
+    se = measured and measured.se
+    return "" if se is None else f" (rollout, \u00b1 {se:.3f})"
 
 
 def _with_beavers(moment: _Moment, rules: SessionRules) -> _Moment:

@@ -74,6 +74,7 @@ def test_stacks_above_five_show_their_number():
             ["money play, Jacoby rule,", "beavers", "rolled 65"],
         ),
         (MatchState(length=7, own_score=6, crawford=True), ["7-point match, Crawford game", "score 6"]),
+        (MatchState(length=5, own_score=4, opponent_score=3), ["5-point match, post-Crawford", "score 4"]),
         (MatchState(cube=4, cube_owner="me"), ["X: player on roll (cube: 4)"]),
         (MatchState(cube=2, doubled=True, decision="opponent"), ["doubles to 4"]),
         (MatchState(resignation="single"), ["resigns a single game"]),

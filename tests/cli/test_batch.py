@@ -56,6 +56,17 @@ def test_a_batch_of_plays_equals_single_calls(motif, motif_json, decisions, tmp_
     ]
 
 
+def test_a_batch_of_hints_lists_as_many_plays_as_asked(motif, tmp_path):
+    path = tmp_path / "lines.txt"
+    path.write_text("4HPwATDgc/ABMA 3 1\n")
+    (whole,), (two,) = (
+        motif("hint", "--batch", path, "--player", "pubeval", "--plays", plays).out.splitlines()
+        for plays in (100, 2)
+    )
+    assert whole.count(", ") == 15
+    assert two == ", ".join(whole.split(", ")[:2])
+
+
 def test_parts_and_workers_change_nothing(motif, decisions, tmp_path, monkeypatch):
     path = tmp_path / "lines.txt"
     path.write_text("\n".join(" ".join(map(str, decision)) for decision in decisions))

@@ -86,6 +86,13 @@ def test_a_last_roll_is_exact(motif, motif_json):
     assert not modelled["exact"]
 
 
+@pytest.mark.parametrize("score", ["2-1", "2-2", "1-1"])
+def test_match_winning_chances_are_not_those_of_rounded_equities(motif, motif_json, score):
+    words = ("cube", LAST_ROLL, "--length", 3, "--score", score, "--player", "pubeval")
+    shown = re.search(r"no double .* (\S+) %", motif(*words).out)[1]
+    assert shown == f"{100 * motif_json(*words)['mwc_no_double']:.2f}"
+
+
 def test_many_positions_at_once(motif, motif_json, tmp_path):
     path = tmp_path / "positions"
     state = MatchState(length=7, own_score=3, opponent_score=5, cube=2, cube_owner="me")
@@ -236,6 +243,7 @@ def test_windows_that_cannot_be_measured(motif, monkeypatch, tmp_path, words, sa
         ((RACE, "--length", "7", "--score", "7-5"), "the match is over"),
         ((RACE, "--length", "7", "--score", "3-5", "--crawford"), "a player must be 1-away"),
         ((RACE, "--crawford"), "no Crawford game"),
+        ((RACE, "--length", "7", "--cube", "2"), "a player owns a cube at 2: give --owner"),
         ((RACE, "--length", "7", "--jacoby"), "for money play"),
         ((RACE, "--owner", "them"), "me, opponent or none"),
         ((RACE, "--cube", "3"), "must be a power of two"),

@@ -414,3 +414,8 @@ def test_the_session_in_the_docs(typing, tmp_path, monkeypatch):
     assert [line.rstrip() for line in out.splitlines()] == shown.splitlines()
     written = Path("game.mat").read_text("utf-8").splitlines()
     assert [line.rstrip() for line in written][1:] == record.splitlines()[1:]
+
+
+def test_an_unknown_resignation_is_answered_with_the_possible_ones(typing):
+    out = typing(["resign foo", "quit", "no"], *OPPONENT).out
+    assert "type resign, resign single, resign gammon or resign backgammon, not 'resign foo'" in out

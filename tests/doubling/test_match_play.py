@@ -5,6 +5,7 @@ from hypothesis import given
 
 from motif.board.match_state import MatchState
 from motif.doubling import cube_decision, match_equity_table
+from motif.doubling.decision import Verdict
 from motif.doubling.equities import is_valued_without_cube
 from motif.evaluators import Probabilities
 from tests.doubling.chances import cubeful_equity, match_states, probabilities
@@ -85,7 +86,8 @@ def test_after_the_crawford_game():
     assert not leader.should_double
     assert leader.windows == ()
     assert leader.opponent_windows[1].double_point == 0
-    assert leader.verdicts[0].key == "dead"
+    # The cube gains nothing for the leader, but the opponent needs its points.
+    assert leader.verdicts[0] == Verdict("no double", leader.cost("double"), "very clear")
 
 
 def test_the_free_drop():
@@ -98,6 +100,7 @@ def test_double_match_point():
     decision = cube_decision(Probabilities(0.6, 0.2, 0, 0.1, 0), MatchState(length=1))
     assert decision.action == "no double, dead cube"
     assert decision.mwc_no_double == pytest.approx(0.6)
+    assert decision.verdicts[0].key == "dead"
     assert decision.no_double == pytest.approx(0.2)
 
 

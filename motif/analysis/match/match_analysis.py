@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from motif.analysis.confirmation import ComparedPair, confirming_rollout
+from motif.analysis.confirmation import DIGITS, ComparedPair, confirming_rollout
 from motif.analysis.cube_records import cube_words
 from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import Reason
@@ -159,14 +159,15 @@ def worst_plays(
     cube: bool = True,
 ) -> list[WorstPlay]:
     """Return the `count` worst plays with certain errors, with reasons by `evaluator`."""
-    wrong = sorted((one for one in judgements if one.is_sure and one.error > 0), key=lambda one: -one.error)
+    shown = (one for one in judgements if one.is_sure and round(one.error, DIGITS) > 0)
+    wrong = sorted(shown, key=lambda one: -one.error)
     plays = []
     for one in wrong[:count]:
         roll, choice = one.roll, one.choice
         assert roll.play is not None
         why = _why(evaluator, roll, choice, context_of(roll.state, cube))
-        better, shown = choice.better.play, choice.shown_difference
-        plays.append(WorstPlay(roll, names[roll.player], roll.play, better, one.error, shown, why))
+        better, less = choice.better.play, choice.shown_difference
+        plays.append(WorstPlay(roll, names[roll.player], roll.play, better, one.error, less, why))
     return plays
 
 

@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from motif.analysis.match import analyse_match, review
-from motif.analysis.match.decision_errors import CLOSE, MISTAKE_KINDS, judge_cube, judge_plays, roll_luck
+from motif.analysis.match.decision_errors import (
+    CLOSE,
+    MISTAKE_KINDS,
+    context_of,
+    judge_cube,
+    judge_plays,
+    roll_luck,
+)
 from motif.analysis.match.decisions import match_decisions, rating
 from motif.analysis.match.record_walk import PlayedRoll, unit_of, walk
 from motif.analysis.match.review import Review, ReviewedCube
@@ -17,6 +24,7 @@ from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.doubling import cube_decision
 from motif.evaluators import Probabilities, load_evaluator
+from motif.players.ranking import rank_plays
 from motif.runtime.errors import RecordError, SettingError
 from tests.analysis import match_analysis_oracle as oracle
 from tests.analysis.match_analysis_oracle import PipsEvaluator
@@ -372,6 +380,18 @@ def test_the_worst_are_those_that_cost_most():
     cubes = [cube.act.error for cube in every.cubes]
     assert cubes == sorted(cubes, reverse=True)
     assert sum(cubes) == pytest.approx(sum(player.cube.total for player in every.players))
+
+
+def test_equally_good_plays_are_listed_as_in_hints():
+    """After the Crawford game every play of the leader is worth -1: the opponent doubles out of reach."""
+    evaluator = load_evaluator("motif-v1")
+    state = MatchState(length=3, own_score=2, opponent_score=1)
+    rolls = [replace(roll, state=state) for roll in walk(played(4)).rolls if roll.play is not None][:30]
+    for judged in judge_plays(rolls, evaluator):
+        ranking = rank_plays(judged.roll.position, judged.roll.roll, evaluator, context_of(state))
+        best = [one.play.notation for one in ranking][: len(judged.candidates)]
+        listed = [one.done for one in judged.candidates]
+        assert listed[:-1] == best[:-1]
 
 
 def test_who_plays_the_best_plays_makes_no_errors():

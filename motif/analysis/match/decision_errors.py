@@ -47,6 +47,7 @@ from motif.players.ranking import (
     ROLLOUT,
     CubeContext,
     RankedPlay,
+    best_first,
     estimate_plays,
     source_words,
 )
@@ -345,11 +346,13 @@ def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> li
         played = np.array([roll.play.position.board for roll in rolls[here] if roll.play is not None])
         same = (batch.boards == played[batch.decision]).all(axis=1)
         values, sources = _estimates(boards[here], batch, rolls[here], cube, evaluator, same)
+        order = best_first(values, boards[here], batch, evaluator)
         for roll, start, end in zip(rolls[here], ends[:-1], ends[1:], strict=True):
             if not same[start:end].any():
                 raise RecordError(f"game {roll.game}, move {roll.move}: illegal play")
             made = int(np.argmax(same[start:end]))
-            judgements.append(_judged_play(roll, values[start:end], sources[start:end], made))
+            ranked = (order[start:end] - start).tolist()
+            judgements.append(_judged_play(roll, values[start:end], sources[start:end], ranked, made))
     return judgements
 
 
@@ -371,16 +374,19 @@ def _estimates(
     return PlayEstimates(values, sources)
 
 
-def _judged_play(roll: PlayedRoll, values: FloatArray, sources: IntArray, played: int) -> JudgedRoll:
-    """Return a judgement from the values (m,) and sources of the legal plays."""
-    best = played if values[played] == values.max() else int(np.argmax(values))
-    order = np.argsort(-values, kind="stable")[:_PLAYS_KEPT].tolist()
+def _judged_play(
+    roll: PlayedRoll, values: FloatArray, sources: IntArray, ranked: list[int], played: int
+) -> JudgedRoll:
+    """Return a judgement from the values (m,) and sources of the legal plays, `ranked` best first."""
+    best = played if values[played] == values[ranked[0]] else ranked[0]
+    order = ranked[:_PLAYS_KEPT]
     shown = order if played in order else [*order[: _PLAYS_KEPT - 1], played]
     plays, words = legal_plays(roll.position, roll.roll), [source_words(one) for one in sources.tolist()]
     candidates = tuple(
         Candidate(plays[k].notation, float(values[k]), words[k], plies=words[k], number=k) for k in shown
     )
-    error = float(values[best]) - float(values[played])
+    # Ties are within rounding errors.
+    error = max(0.0, float(values[best]) - float(values[played]))
     return JudgedRoll(roll, len(values), best, error, candidates, played, words[played])
 
 

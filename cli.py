@@ -4,6 +4,9 @@ import sys
 
 try:
     from motif.cli.main import main
+except KeyboardInterrupt:
+    print("motif: interrupted", file=sys.stderr)
+    sys.exit(130)
 except ModuleNotFoundError as error:
     package = (error.name or "motif").partition(".")[0]
     if package == "motif":

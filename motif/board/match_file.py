@@ -130,7 +130,7 @@ def match_paths(paths: Iterable[Path]) -> Iterator[Path]:
     Raises `RecordError` for a folder without match files.
     """
     for path in paths:
-        if not path.is_dir():
+        if str(path) == STDIN or not path.is_dir():
             yield path
             continue
         files = [file for file in contents(path) if file.suffix.lower() in READ_SUFFIXES and file.is_file()]

@@ -95,6 +95,7 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> list[
     """Return the files to read, including those in folders; raises `SettingError`, also for `exports`."""
     from motif.board.match_file import match_paths
     from motif.reports.match_report import check_export
+    from motif.runtime.files import check_apart
 
     for path in files:
         is_weights = path.name.endswith(WEIGHT_SUFFIXES) or not path.suffix
@@ -106,6 +107,7 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> list[
     for target in exports:
         check_export(target, len(paths))
         check_target(target)
+        check_apart(paths, target)
     return paths
 
 

@@ -35,7 +35,7 @@ from motif.learning.fit_errors import (
 from motif.learning.fit_settings import FitSettings
 from motif.learning.fitted_weights import FittedWeights
 from motif.learning.heads import (
-    EQUITY_HEAD,
+    RANKING_HEAD,
     HeadFit,
     classes_to_fit,
     fit_head,
@@ -307,7 +307,7 @@ def warm_up() -> None:
     numbers = np.arange(_WARM_UP_ROWS) // 2
     games = numbers.astype(np.int32)
     rows = ClassRows("contact", columns, columns, numbers, boards, games, _WARM_UP_ROWS - 2)
-    fit_head(rows, EQUITY_HEAD, FitSettings())
+    fit_head(rows, RANKING_HEAD, FitSettings())
     filter_steps(rows)
     model, space = prepared(simple().model)
     score_packed(model, pack_many(boards), space, np.empty(len(boards)))

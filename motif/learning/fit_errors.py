@@ -16,7 +16,7 @@ from motif.evaluators.weight_file import WeightFile
 from motif.fitting.objective import FitResult
 from motif.fitting.problem import Link
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import EQUITY_HEAD, rows_of_head
+from motif.learning.heads import RANKING_HEAD, rows_of_head
 from motif.learning.label_noise import NoiseFreeError, root_mean
 from motif.learning.rows import LABELS, ClassRows
 from motif.parameters.position_class import ALL, CLASS_NAMES
@@ -115,16 +115,16 @@ def overall_errors(
 ) -> dict[str, NoiseFreeError]:
     """Return the validation errors of the win probability (`win`) and of the equity that ranks plays."""
     errors = {"win": NoiseFreeError(win, label_noise_of(rows, rows, "win", settings))}
-    ranked = [name for name in rows if EQUITY_HEAD in weights.classes.get(name, {}) or settings.hidden]
+    ranked = [name for name in rows if RANKING_HEAD in weights.classes.get(name, {}) or settings.hidden]
     if ranked:
-        link, squares = Link(*bounds(EQUITY_HEAD)), []
+        link, squares = Link(*bounds(RANKING_HEAD)), []
         for part in map(rows.__getitem__, ranked):
             boards = part.boards[part.training :]
-            use = rows_of_head(boards, EQUITY_HEAD, settings)
-            labels = part.labels[part.training :][use, LABELS.index(EQUITY_HEAD)]
+            use = rows_of_head(boards, RANKING_HEAD, settings)
+            labels = part.labels[part.training :][use, LABELS.index(RANKING_HEAD)]
             squares.append((link.inverse_link(_ranking_scores(boards[use], weights)) - labels) ** 2)
-        errors[EQUITY_HEAD] = NoiseFreeError(
-            root_mean(squares), label_noise_of(rows, ranked, EQUITY_HEAD, settings)
+        errors[RANKING_HEAD] = NoiseFreeError(
+            root_mean(squares), label_noise_of(rows, ranked, RANKING_HEAD, settings)
         )
     return errors
 
@@ -135,7 +135,7 @@ def _validation(
     """Yield decisions, labels, classes, games and scores for the mover of each class's validation rows."""
     for class_name, part in rows.items():
         validation = slice(part.training, None)
-        equity = part.labels[validation, LABELS.index(EQUITY_HEAD)]
+        equity = part.labels[validation, LABELS.index(RANKING_HEAD)]
         code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
         scores = switched_equities(_ranking_scores(part.boards[validation], weights))
         yield part.decisions[validation], equity, code, part.games[validation], scores

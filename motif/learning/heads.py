@@ -22,7 +22,7 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import FitError, MotifError
 
-EQUITY_HEAD = "equity"
+RANKING_HEAD = "equity"
 """The head that ranks plays."""
 _NEEDED_CLASSES = ("contact", "race")
 """Required classes; others are evaluated as contact if they have no weights."""
@@ -119,7 +119,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
     """Return the problem that `fit_head` solves."""
     use = rows_of_head(rows.boards, head, settings)
     training = (np.arange(len(rows)) < rows.training)[use]
-    equity = head == EQUITY_HEAD
+    equity = head == RANKING_HEAD
     terms = head_terms(rows.class_name, head, rows.features.shape[1], settings)
     return Problem(
         rows_where(rows.features, use),

@@ -13,7 +13,7 @@ from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenS
 from motif.fitting.objective import Ending, FitResult
 from motif.fitting.significance import weight_vector
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import EQUITY_HEAD, rows_of_head
+from motif.learning.heads import RANKING_HEAD, rows_of_head
 from motif.learning.rows import ClassRows, rows_where
 from motif.parameters import ParameterSet, parameter_set
 from motif.runtime.errors import FitError
@@ -42,7 +42,7 @@ def fit_hidden_classes(
     """Fit the probabilities of every class, one class after the other.
 
     Returns the heads and the hidden layer of each class, and the errors of the equity in each pass by class
-    and `EQUITY_HEAD`. `rows` are those of `heads.classes_to_fit`. The weights do not depend on the number of
+    and `RANKING_HEAD`. `rows` are those of `heads.classes_to_fit`. The weights do not depend on the number of
     `jobs`. The state of each class is stored in the folder `checkpoints` after every pass, and an interrupted
     fit continues from there.
     """
@@ -67,7 +67,7 @@ def fit_hidden_classes(
             )
             heads[class_name] = {head: _rounded(of) for head, of in fit.weights.heads.items()}
             layers[class_name] = _named(fit.weights.hidden, parameters, class_name)
-            results[class_name, EQUITY_HEAD] = _result(fit, watch.seconds)
+            results[class_name, RANKING_HEAD] = _result(fit, watch.seconds)
     return heads, layers, results
 
 

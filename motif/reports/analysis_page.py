@@ -1,6 +1,7 @@
 """The folder of an analysis: pictures, tables and a page that explains them."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -229,6 +230,7 @@ def new_folder(out: Path) -> Iterator[Path]:
     Leftovers of a killed process are removed.  Raises `SettingError` if `out` exists and is not an empty
     folder, `FileError` if it cannot be made or another process is making it.
     """
+    out = Path(os.path.realpath(out))
     with refusals(out):
         if out.exists() and not (out.is_dir() and not any(out.iterdir())):
             raise SettingError(f"{out}: already exists: choose a new folder")

@@ -402,8 +402,14 @@ def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> N
         pq.write_table(table, temporary, compression="zstd")
 
 
+_FORMULAS = ("=", "@", "\t", "\r")
+"""Beginnings of texts that spreadsheets evaluate; names come from other people's files."""
+
+
 def _cell(value: object) -> object:
-    """Return `value` for CSV: empty for None, six significant digits for numbers."""
+    """Return `value` for CSV: empty for None, six significant digits for numbers, no formula."""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULAS) else value
     if isinstance(value, bool):
         return int(value)
     return f"{value:.6g}" if isinstance(value, float) else value

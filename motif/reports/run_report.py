@@ -37,7 +37,7 @@ from motif.learning.bootstrap_run import (
     VersionStep,
     load_config,
 )
-from motif.learning.heads import EQUITY_HEAD, has_hidden_units
+from motif.learning.heads import RANKING_HEAD, has_hidden_units
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import held_out
 from motif.players import static_player
@@ -409,8 +409,8 @@ def _steps(run: RunFiles) -> Groups:
             "stopped": [summary["stopped"] for summary in summaries],
         },
     }
-    if rows := _noise_rows(summaries, EQUITY_HEAD):
-        validation = {"validation": [_error_of(one, EQUITY_HEAD, "rmse_validation") for one in summaries]}
+    if rows := _noise_rows(summaries, RANKING_HEAD):
+        validation = {"validation": [_error_of(one, RANKING_HEAD, "rmse_validation") for one in summaries]}
         groups["Fit: error of the equity that ranks plays (RMSE, points)"] = validation | rows
     return groups
 

@@ -26,6 +26,8 @@ from motif.runtime.limits import JSON_FILE, Limit, read_within
 STDIN = "-"
 """Path that stands for standard input."""
 TEMPORARY_SUFFIX = ".tmp"
+_MAX_STEM = 200
+"""Bytes of a name that a temporary name repeats: file systems allow 255 in all."""
 
 
 def is_temporary(path: Path) -> bool:
@@ -67,7 +69,8 @@ def replacing(path: Path) -> Iterator[Path]:
         path = Path(os.path.realpath(path)) if path.is_symlink() else path
         make_folder(path.parent)
         # The process ID separates two writers; writers such as matplotlib infer the format from the suffix.
-        temporary = path.with_name(f".{path.stem}.{os.getpid()}{TEMPORARY_SUFFIX}{path.suffix}")
+        stem = os.fsdecode(os.fsencode(path.stem)[:_MAX_STEM])
+        temporary = path.with_name(f".{stem}.{os.getpid()}{TEMPORARY_SUFFIX}{path.suffix}")
         try:
             yield temporary
             with open(temporary, "rb+") as handle:
@@ -303,6 +306,12 @@ def _fault_of_target(path: Path) -> str:
     """Return why no file may be written at `path`, which must not replace a device; empty if it may."""
     broken = path.is_symlink() and Path(os.path.realpath(path)).is_symlink()
     return "it is not a regular file" if broken or (path.exists() and not path.is_file()) else ""
+
+
+def check_apart(sources: Iterable[Path], target: Path) -> None:
+    """Raise `SettingError` if the file `target` is one of `sources`, which may be `STDIN`."""
+    if target.exists() and any(source.exists() and target.samefile(source) for source in sources):
+        raise SettingError(f"{target}: is also read; name another file")
 
 
 def check_target(path: Path, *suffixes: str) -> None:

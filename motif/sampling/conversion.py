@@ -13,7 +13,7 @@ from motif.board.match_file import (
     write_match,
 )
 from motif.runtime.errors import MotifError, SettingError
-from motif.runtime.files import check_target
+from motif.runtime.files import check_apart, check_target
 from motif.runtime.progress import progress
 from motif.sampling.dataset import is_dataset
 from motif.sampling.label_files import SUFFIXES, export_labels, import_labels, label_format, rewrite_labels
@@ -60,6 +60,8 @@ def convert(
             raise SettingError(
                 "drop_doubtful applies to files of labelled positions, not to matches", "drop_doubtful"
             )
+        if str(target) == STDIN:
+            raise SettingError(f"{STDIN}: stands for standard input; name a file or a folder to write")
         return _matches(paths, target, to)
     if to is not None:
         raise SettingError(
@@ -92,7 +94,7 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
         _check_names(targets)
     for path, target in targets.items():
         check_target(target)
-        _check_apart(path, target)
+        check_apart([path], target)
     games = 0
     with progress(f"converting {len(targets)} matches", len(targets)) as advance:
         for path, target in targets.items():
@@ -114,12 +116,6 @@ def _check_names(targets: dict[Path, Path]) -> None:
         raise SettingError(f"{' and '.join(rivals)} would both be written to {target}")
 
 
-def _check_apart(source: Path, target: Path) -> None:
-    """Raise `SettingError` if `target` is the file `source`."""
-    if source.exists() and target.exists() and target.samefile(source):
-        raise SettingError(f"{target}: cannot be converted to itself")
-
-
 def _labels(sources: Sequence[Path], out: Path, kind: str, drop_doubtful: bool) -> dict[str, int]:
     as_file = out.suffix.lower() in SUFFIXES
     if kind == "dataset" and drop_doubtful:
@@ -133,7 +129,7 @@ def _labels(sources: Sequence[Path], out: Path, kind: str, drop_doubtful: bool) 
             f"{out}: the target must be a {' or '.join(SUFFIXES)} file, or a folder for a dataset"
         )
     for path in sources:
-        _check_apart(path, out)
+        check_apart([path], out)
     convert_labels = rewrite_labels if as_file else import_labels
     rows, doubtful = convert_labels(sources, out, drop_doubtful=drop_doubtful)
     return {"rows": rows, "doubtful": doubtful}

@@ -167,6 +167,26 @@ def test_a_table_of_all_decisions(motif_json, mat, tmp_path, suffix):
     assert (play["file"], play["match"], play["unit"]) == (str(mat), "Ann - Bob, 3-point match", "mwc")
 
 
+def test_a_match_is_not_overwritten_by_its_analysis(motif, mat, tmp_path):
+    link = tmp_path / "link.mat"
+    link.symlink_to(mat)
+    before = mat.read_bytes()
+    for out in (mat, link):
+        ending = motif("analyse", mat, "--player", "bras", "--export", out)
+        assert (ending.code, ending.err) == (2, f"motif: error: {out}: is also read; name another file\n")
+    assert mat.read_bytes() == before
+
+
+def test_names_are_no_formulas_in_tables(motif, mat, tmp_path):
+    formula = tmp_path / "formula.mat"
+    formula.write_text(mat.read_text().replace("Ann", "=1+1"))
+    out = tmp_path / "decisions.csv"
+    motif("analyse", formula, "--player", "bras", "--fast", "--export", out)
+    rows = list(csv.reader(out.read_text().splitlines()))
+    assert any("'=1+1" in row for row in rows)
+    assert not any(cell.startswith("=") for row in rows for cell in row)
+
+
 def test_moves_and_jokers_are_listed(motif, mat):
     ending = motif("analyse", mat, "--player", "bras", "--worst", 0, "--moves", "--jokers", 2)
     assert ending.out.count(" gained +") == 2

@@ -52,7 +52,7 @@ def test_no_file_is_converted_to_itself(motif, mat, tmp_path):
     for words in ((mat, mat), (mat, linked), (labels, labels), (mat, tmp_path)):
         ending = motif("convert", *words)
         assert ending.code == 2
-        assert ending.err.endswith("cannot be converted to itself\n")
+        assert ending.err.endswith("is also read; name another file\n")
     assert (mat.read_bytes(), labels.read_bytes()) == before
 
 
@@ -155,3 +155,11 @@ def test_bad_calls_are_one_line(motif, mat, dataset, tmp_path):
         assert (ending.code, ending.out) == (2, "")
         assert said in ending.err
         assert ending.err.count("\n") == 1
+
+
+def test_standard_input_is_not_written_to(motif, mat, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ending = motif("convert", mat, "-")
+    assert (ending.code, ending.out) == (2, "")
+    assert "-: stands for standard input; name a file or a folder to write" in ending.err
+    assert not (tmp_path / "-").exists()

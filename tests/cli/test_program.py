@@ -191,6 +191,23 @@ def test_a_fault_of_the_program_shows_its_traceback_on_demand(motif, monkeypatch
         motif("evaluate", "--batch", "x")
 
 
+@pytest.mark.parametrize("begin", ["import cli", "from motif.__main__ import run; sys.exit(run())"])
+def test_an_interrupt_while_modules_are_imported_is_one_line(begin):
+    code = f"""
+import sys
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == "motif.cli.main":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+{begin}
+"""
+    ending = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS
+    )
+    assert (ending.returncode, ending.stdout, ending.stderr) == (130, "", "motif: interrupted\n")
+
+
 def test_a_python_without_the_packages_names_the_place_where_they_are():
     command = [sys.executable, "-S", str(ROOT / "cli.py"), "hint"]  # -S: without installed packages
     ending = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)

@@ -248,6 +248,15 @@ def test_an_empty_folder_is_filled(tmp_path):
     ]
 
 
+def test_an_empty_folder_behind_a_link_is_filled(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "link").symlink_to("out")
+    with report.new_folder(tmp_path / "link") as folder:
+        (folder / "whole").write_text("x")
+    assert (tmp_path / "link").is_symlink()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["whole"]
+
+
 def test_what_a_killed_process_left_is_removed(tmp_path):
     with report.new_folder(tmp_path / "other") as folder:
         (folder / "torn").write_text("x")

@@ -171,3 +171,9 @@ def test_only_regular_files_are_replaced(tmp_path):
             check_target(path)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert names(tmp_path) == ["link", "loop", "pipe"]
+
+
+@pytest.mark.parametrize("name", ["o" * 250 + ".sgf", "ä" * 120 + ".sgf", "o" * 255])
+def test_a_name_of_the_greatest_length_is_written(tmp_path, name):
+    write_text(tmp_path / name, "text")
+    assert names(tmp_path) == [name]

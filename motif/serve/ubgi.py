@@ -233,7 +233,7 @@ class UbgiEngine:
         return range(MAX_PLIES + 1) if self._opponent.looks_ahead else range(plies, plies + 1)
 
     def _at_plies(self, key: str, value: str, static: int) -> Opponent:
-        """Return the player with the lookahead `value` of a key, in which `static` is the static evaluation."""
+        """Return the player with the lookahead `value`, which is `static` for the static evaluation."""
         number, plies = _number(value), self._plies()
         low, high = plies[0] + static, plies[-1] + static
         if not low <= number <= high:

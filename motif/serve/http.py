@@ -340,6 +340,9 @@ def schema_of(app: FastAPI) -> Record:
         for methods in schema["paths"].values():
             for operation in methods.values():
                 operation["responses"].pop("422", None)
+                for content in operation["responses"]["200"]["content"].values():
+                    if "$ref" in content["schema"]:
+                        content["schema"].pop("type", None)  # of a stream, which the framework adds
         for name in _VALIDATION:
             schema["components"]["schemas"].pop(name, None)
         app.openapi_schema = schema

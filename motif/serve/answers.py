@@ -40,8 +40,8 @@ class ValuesAnswer(ProbabilitiesAnswer):
     equity: float
 
 
-class RolledValues(ProbabilitiesAnswer):
-    """Probabilities and an equity of a rollout, or their standard errors; null is unknown."""
+class RolledErrors(Answer):
+    """Standard errors, or standard deviations, of probabilities and an equity; null after a single trial."""
 
     win: Number
     win_gammon: Number
@@ -49,7 +49,6 @@ class RolledValues(ProbabilitiesAnswer):
     lose_gammon: Number
     lose_backgammon: Number
     equity: Number
-    """Of a position cubeless; of a cubeful rollout, or of plays with a match or a cube, cubeful."""
 
 
 class MatchContext(Answer):
@@ -389,6 +388,9 @@ class RepliesAnswer(Answer):
 class EvidenceAnswer(MatchContext):
     """The best estimates of two plays, and what lookahead sees; equities are normalised in a match."""
 
+    player: str
+    position: str
+    roll: Roll
     equity_difference: float
     """Static, cubeless equity of the better play minus that of the worse one."""
     judged: tuple[float, float]
@@ -433,9 +435,6 @@ class ExplanationAnswer(EvidenceAnswer):
     reasons: list[ReasonAnswer]
     groups: list[GroupAnswer]
     terms: list[TermAnswer]
-    player: str
-    position: str
-    roll: Roll
 
 
 class _AnyRolloutAnswer(Answer):
@@ -452,9 +451,9 @@ class _AnyRolloutAnswer(Answer):
 class RolloutAnswer(_AnyRolloutAnswer):
     """Rollout of a position: means, standard errors, standard deviations per trial; equities are cubeless."""
 
-    mean: RolledValues
-    se: RolledValues
-    sd: RolledValues
+    mean: ValuesAnswer
+    se: RolledErrors
+    sd: RolledErrors
     trials_per_second: float
 
 
@@ -466,9 +465,9 @@ class ComparedPlayAnswer(PlayAnswer):
     difference: float
     difference_se: Number
     p_value: Number
-    mean: RolledValues
+    mean: ValuesAnswer
     """The equity is cubeful if the rollout is, or with a match or a cube; otherwise cubeless."""
-    se: RolledValues
+    se: RolledErrors
     trials: int
     dropped: bool
 
@@ -509,9 +508,9 @@ class CubeRolloutAnswer(_AnyRolloutAnswer, CubeStateAnswer):
     mwc_no_double: Number = None
     mwc_double_take: Number = None
     mwc_double_pass: Number = None
-    mean: RolledValues
+    mean: ValuesAnswer
     """Without a double; the equity is cubeful, `no_double`."""
-    se: RolledValues
+    se: RolledErrors
     static: StaticCubeAnswer
 
 

@@ -111,12 +111,12 @@ class BodyRoute(APIRoute):
         """See `APIRoute.get_route_handler`."""
         handler = super().get_route_handler()
         known = [parameter.alias for parameter in self.dependant.query_params]
-        model = None if self.body_field is None else self.body_field.field_info.annotation
-        is_json = isinstance(model, type) and issubclass(model, BaseModel)
+        body = None if self.body_field is None else self.body_field.field_info.annotation
+        model = body if isinstance(body, type) and issubclass(body, BaseModel) else None
 
         async def handle(request: Request) -> Response:
             _check_query(request, known)
-            if not is_json:
+            if model is None:
                 return await handler(request)
             asked = _JsonRequest(request.scope, request.receive)
             asked.model = model

@@ -72,8 +72,9 @@ def rank(
         by default the newest weights with 2-ply lookahead.
     **match
         Match and cube, which override those of the position: match `length` in points, `score` as ``(3, 5)``
-        or ``"3-5"`` (player on roll first), `cube` value and its `owner` (``"me"``, ``"you"`` or ``"none"``),
-        `crawford`; and for money play `jacoby`, `beavers` and `raccoons`.
+        or ``"3-5"`` (player on roll first), `cube` value and its `owner` (``"me"`` for the player on
+        roll, ``"opponent"`` or ``"none"``), `crawford`; and for money play `jacoby`, `beavers` and
+        `raccoons`.
         By default plays are valued for money play without a cube.  An XGID, an OGID, an ID with a match ID
         and the position of a `Game` have a match and cube of their own, and plays are valued with them.
 

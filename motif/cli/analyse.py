@@ -14,6 +14,7 @@ from motif.runtime.layout import counted
 
 if TYPE_CHECKING:
     from motif.analysis.match import MatchAnalysis
+    from motif.board.game_record import MatchRecord
 
 _ELSEWHERE = "use `motif inspect WEIGHTS --out DIR` to analyse an evaluator"
 
@@ -55,13 +56,12 @@ def analyse(
     the keys `matches` and `players`.  See docs/how-to/match-analysis.md in motif's source.
     """
     from motif.analysis.match import analyse_match, over_all
-    from motif.board.match_file import read_match
     from motif.reports.match_report import PLAYER_TITLES, match_page, player_rows, write_export
     from motif.runtime.files import write_text
 
     exports = export or []
     paths = _checked(files, exports, html)
-    records = [read_match(path) for path in paths]
+    records = [_read(path, jacoby) for path in paths]
     _, evaluator = judge.load()
     analyses = []
     for number, (path, record) in enumerate(zip(paths, records, strict=True), 1):
@@ -89,6 +89,19 @@ def analyse(
         print_table(PLAYER_TITLES, player_rows(totals))
     for written in filter(None, (*exports, html)):
         print(written)
+
+
+def _read(path: Path, jacoby: bool | None) -> "MatchRecord":
+    """Read a match; raises `SettingError` if it has no Jacoby rule."""
+    from motif.analysis.match import check_jacoby
+    from motif.board.match_file import read_match
+
+    record = read_match(path)
+    try:
+        check_jacoby(record, jacoby)
+    except SettingError as error:
+        raise SettingError(f"{path}: {error.naming({'jacoby': '--jacoby'})}") from None
+    return record
 
 
 def _checked(files: list[Path], exports: list[Path], html: Path | None) -> list[Path]:

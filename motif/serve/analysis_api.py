@@ -9,7 +9,7 @@ from pydantic import Field
 from motif.board.moves import legal_plays
 from motif.board.parsing import parse_position
 from motif.runtime.frames import Record
-from motif.serve.analysis_store import AnalysisStore
+from motif.serve.analysis_store import AnalysisStore, CardCounts
 from motif.serve.bodies import BodyRoute, computed, json_answer, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.game_view import tree_view
@@ -113,7 +113,7 @@ async def forget_everything(request: Request) -> Response:
 async def progress(request: Request) -> Response:
     """Count all cards and the due ones, by kind."""
     known = await service_of(request).compute(_store(request).progress)
-    empty = dict.fromkeys(("cards", "due", "asked", "known", "learned"), 0)
+    empty = CardCounts(cards=0, due=0, asked=0, known=0, learned=0)
     return json_answer({"progress": {kind: known.get(kind, empty) for kind in ("error", *TRAINER_KINDS)}})
 
 

@@ -15,7 +15,7 @@ import sqlite3
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from motif.board.marks import MIN_RATED, pr_rating
 from motif.runtime.errors import MotifError
@@ -72,6 +72,29 @@ class Source(NamedTuple):
     seat: int | None = None
     """The reader's seat, 0 or 1, if known."""
     is_fast: bool = False
+
+
+class CardDue(TypedDict):
+    """When a card is due again."""
+
+    key: str
+    box: int
+    due: int
+    """Seconds since 1970."""
+    days: int
+    """Days until then; 0 for some minutes."""
+
+
+class CardCounts(TypedDict):
+    """Counts of the cards of a kind, and of their answers."""
+
+    cards: int
+    due: int
+    asked: int
+    known: int
+    """Right answers."""
+    learned: int
+    """Cards in the last boxes."""
 
 
 class AnalysisStore(Database):
@@ -237,7 +260,7 @@ class AnalysisStore(Database):
     @in_transaction
     def answer(
         self, connection: sqlite3.Connection, key: str, kind: str, question: Record, is_right: bool
-    ) -> Record:
+    ) -> CardDue:
         """Store an answer, and return when its card is due again; raises `NoRoomError` for one card too many.
 
         The errors of analyses count, too, but are always stored.
@@ -259,14 +282,23 @@ class AnalysisStore(Database):
         )
         return {"key": key, "box": box, "due": due, "days": DAYS[box] if is_right else 0}
 
-    def progress(self) -> dict[str, Record]:
+    def progress(self) -> dict[str, CardCounts]:
         """Count cards, due cards and right answers, by kind."""
         rows = self.rows(
             "SELECT kind, count(*) AS cards, sum(due <= ?) AS due, sum(asked) AS asked, sum(known) AS known, "
             "sum(box >= 3) AS learned FROM cards GROUP BY kind",
             (int(time.time()),),
         )
-        return {row["kind"]: dict(zip(row.keys()[1:], row[1:], strict=True)) for row in rows}
+        return {
+            row["kind"]: CardCounts(
+                cards=row["cards"],
+                due=row["due"],
+                asked=row["asked"],
+                known=row["known"],
+                learned=row["learned"],
+            )
+            for row in rows
+        }
 
 
 def is_error(decision: Record) -> bool:

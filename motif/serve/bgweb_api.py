@@ -18,10 +18,10 @@ from motif.evaluators import Probabilities
 from motif.players.ranking import ALL_PLAYS, MONEY, CubeContext, rank_plays
 from motif.runtime.errors import PositionError
 from motif.runtime.frames import Record
+from motif.serve.answers import ERRORS
 from motif.serve.bodies import BodyRoute, computed, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.engine_service import EngineService
-from motif.serve.motif_api import ERRORS
 from motif.serve.questions import Die, examples
 
 router = APIRouter(tags=["bgweb-api"], route_class=BodyRoute)

@@ -1,4 +1,4 @@
-"""JSON bodies of requests and answers, read and sent without blocking the event loop.
+"""JSON bodies and query parameters of requests, and JSON answers, without blocking the event loop.
 
 A thread reads large bodies, as far as memory allows.  A body that would take far more memory than its bytes,
 such as millions of empty lists, is refused first.
@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from motif.runtime.errors import did_you_mean, plain_text
+from motif.runtime.layout import listed
 from motif.serve.engine_service import EngineService
 
 LARGE = 1 << 15
@@ -63,10 +64,19 @@ _MESSAGES = {
 }
 
 
+class InvalidRequest(HTTPException):
+    """A request with an invalid body or query, status 400."""
+
+    def __init__(self, message: str, *fields: str) -> None:
+        super().__init__(400, message)
+        self.fields = fields
+        """Names of the fields or parameters at fault."""
+
+
 def first_fault(
     error: ValidationError | RequestValidationError, skipped: int = 0, known: Iterable[str] = ()
-) -> str:
-    """Return the first fault of `error` in one line, without the `skipped` first words of its location.
+) -> InvalidRequest:
+    """Return the refusal for the first fault of `error`, without the `skipped` first words of its location.
 
     For an unknown field, similar `known` ones are suggested.
     """
@@ -78,7 +88,7 @@ def first_fault(
         name = places[-1]
         hint = did_you_mean(name, known) or (f"; there are {', '.join(known)}" if known else "")
         said = _INSTEAD.get(name) or f"unknown field{hint}"
-    return plain_text(f"{where}: {said}" if where else said)
+    return InvalidRequest(plain_text(f"{where}: {said}" if where else said), *map(plain_text, places[:1]))
 
 
 def service_of(request: Request) -> EngineService:
@@ -95,16 +105,19 @@ async def computed(
 
 
 class BodyRoute(APIRoute):
-    """A route that reads JSON bodies itself, large ones in a thread."""
+    """A route that refuses unknown query parameters, and reads JSON bodies itself, large ones in a thread."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[object, None, Response]]:
         """See `APIRoute.get_route_handler`."""
         handler = super().get_route_handler()
-        model = None if self.body_field is None else self.body_field.field_info.annotation
-        if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            return handler
+        known = [parameter.alias for parameter in self.dependant.query_params]
+        body = None if self.body_field is None else self.body_field.field_info.annotation
+        model = body if isinstance(body, type) and issubclass(body, BaseModel) else None
 
         async def handle(request: Request) -> Response:
+            _check_query(request, known)
+            if model is None:
+                return await handler(request)
             asked = _JsonRequest(request.scope, request.receive)
             asked.model = model
             try:
@@ -113,6 +126,14 @@ class BodyRoute(APIRoute):
                 service_of(request).bodies.give_back(asked.held)
 
         return handle
+
+
+def _check_query(request: Request, known: Sequence[str]) -> None:
+    """Raise `InvalidRequest` for a query parameter that is not `known`."""
+    for name in request.query_params:
+        if name not in known:
+            where, there = plain_text(name), listed(known) if known else "none"
+            raise InvalidRequest(f"{where}: unknown query parameter; this route has {there}", where)
 
 
 class _JsonRequest(Request):
@@ -140,17 +161,17 @@ def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
     """
     most = _VALUES * batch + _OTHER_VALUES
     if sum(body.count(mark) for mark in (b",", b"{", b"[")) > most:
-        raise HTTPException(400, f"a request may hold at most {most} values")
+        raise InvalidRequest(f"a request may hold at most {most} values")
     try:
         document = from_json(body)
     except ValueError as error:
-        raise HTTPException(400, f"the body must be a JSON object: {plain_text(str(error))}") from None
+        raise InvalidRequest(f"the body must be a JSON object: {plain_text(str(error))}") from None
     if any(len(one) > _KEYS for one in _objects(document)):
-        raise HTTPException(400, f"an object may have at most {_KEYS} keys")
+        raise InvalidRequest(f"an object may have at most {_KEYS} keys")
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise HTTPException(400, first_fault(error, known=model.model_fields)) from None
+        raise first_fault(error, known=model.model_fields) from None
 
 
 def _objects(document: object) -> list[dict[str, object]]:

@@ -134,8 +134,8 @@ class EngineService:
                 f"{settings.player!r} is {entry.kind}, which cannot answer several requests at once"
             )
         self._default = settings.player or default_player()
-        self.player = settings.player and self.public(settings.player)
-        """Public name of the player in the settings, or None."""
+        self.default = self.public(self._default)
+        """Public name of the default player."""
         self._loaded: dict[_Key, tuple[str, Evaluator]] = {}
         self._loading = Lock()
         cores, waiting, budget = worker_count(None), settings.waiting, settings.budget
@@ -261,7 +261,9 @@ class EngineService:
         """Return the evaluator of a rollout; raises `PlayerError` for one with lookahead."""
         name, evaluator = self.evaluator(player)
         if not isinstance(evaluator, StaticEvaluator):
-            raise PlayerError(f"rollouts are played by {static_words()}, without lookahead, not by {name!r}")
+            raise PlayerError(
+                f"rollouts are played by {static_words()}, without lookahead, not by {name!r}", "player"
+            )
         return evaluator
 
     def players(self) -> list[Record]:
@@ -273,6 +275,7 @@ class EngineService:
                 "kind": str(entry.kind),
                 "who": entry.description,
                 "chances": entry.gives_chances,
+                "rollouts": entry.kind is Kind.STATIC,
             }
             for entry in known
         ]
@@ -295,7 +298,7 @@ class EngineService:
 
     def _checked(self, player: str | None) -> str | None:
         """Return the name of a player that a request may name: no files and no programs."""
-        if player is None or player in (self.settings.player, self.player):
+        if player is None or player in (self.settings.player, self.settings.player and self.default):
             return player and self.settings.player
         name = own_name(player)
         base = without_plies(name)
@@ -303,7 +306,9 @@ class EngineService:
         known = entry is not None and entry.is_one and entry.kind in _KINDS
         if not known or not _PLIES.fullmatch(name[len(base) :]):
             names = ", ".join(entry["name"] for entry in self.players())
-            raise PlayerError(f"unknown player {player[:60]!r}: it must be {names}, also with @1 or @2")
+            raise PlayerError(
+                f"unknown player {player[:60]!r}: it must be {names}, also with @1 or @2", "player"
+            )
         return name
 
 

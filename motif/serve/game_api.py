@@ -1,7 +1,7 @@
 """The page's routes for games, /api/v1/games, which are not in the public schema."""
 
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypedDict
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
@@ -87,9 +87,19 @@ async def games(request: Request) -> Response:
     return json_answer({"games": await service_of(request).compute(_games(request).summaries)})
 
 
-def levels() -> list[Record]:
+class LevelRecord(TypedDict):
+    """A level of opponents for JSON."""
+
+    level: str
+    name: str
+    """The opponent."""
+    error_rate: float | None
+    """Millipoints per decision; None if unknown."""
+
+
+def levels() -> list[LevelRecord]:
     """List the levels of opponents for JSON, the weakest first."""
-    records: list[Record] = []
+    records: list[LevelRecord] = []
     for level, (name, rate) in _LEVELS.items():
         known = known_error_rate(own_name(name)) if rate is None else rate
         rounded = None if known is None else round(known, 1)

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
+from typing import TypedDict
 
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text
@@ -53,6 +54,25 @@ class _StoredGame:
         """Return the page's view, with the events after the first `known` ones."""
         new = 0 if known is None else len(self.game.events) - known
         return game_view(self.name, self.revision, self.game, self.game.steps[-new:] if new > 0 else ())
+
+
+class GameSummary(TypedDict):
+    """A stored game in a list, for JSON."""
+
+    game: str
+    """Its ID."""
+    opponent: str
+    name: str
+    """The reader's name."""
+    length: int
+    """Points of the match; 0: money play."""
+    score: list[int]
+    """The reader's points first."""
+    day: str
+    changed: int
+    """When it was changed, in seconds since 1970."""
+    asks: str
+    """The next decision."""
 
 
 class GameStore:
@@ -185,9 +205,9 @@ class GameStore:
         with self._borrowed(name) as game:
             return rolls_view(game)
 
-    def summaries(self) -> list[Record]:
+    def summaries(self) -> list[GameSummary]:
         """List the most recently changed games, without damaged ones."""
-        games: list[Record] = []
+        games: list[GameSummary] = []
         for name, changed in self._database.changes():
             if len(games) == _LISTED:
                 break

@@ -4,6 +4,7 @@ The players are "me", the reader, and "opponent"; boards are seen by the reader,
 """
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 
@@ -90,11 +91,19 @@ def own_first(pair: tuple[int, int], seat: int) -> list[int]:
     return [pair[seat], pair[1 - seat]]
 
 
-def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> Record:
-    """Return `play_tree` for JSON: each step's start, end, die and node, and each node's play.
+class PlayTreeView(TypedDict):
+    """A `play_tree` for JSON."""
 
-    ``bearoff`` is, in a race with all checkers home, the only play that bears off the most checkers, if any.
-    """
+    bearoff: str | None
+    """In a race with all checkers home, the only play that bears off the most checkers, if any."""
+    steps: list[list[list[int]]]
+    """Steps from each node: start, end, die and the node that follows."""
+    plays: list[str | None]
+    """The play of each node, if it is one."""
+
+
+def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> PlayTreeView:
+    """Return the `play_tree` of a roll for JSON."""
     nodes = play_tree(position, roll, plays)
     return {
         "bearoff": _bearoff(position, plays),

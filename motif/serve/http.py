@@ -38,7 +38,7 @@ from motif.runtime.package import VERSION
 from motif.runtime.parallel import handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
 from motif.serve.analysis_store import UnknownAnalysis
-from motif.serve.bodies import first_fault, json_answer, problem, service_of
+from motif.serve.bodies import InvalidRequest, first_fault, json_answer, problem, service_of
 from motif.serve.database import StorageError
 from motif.serve.engine_service import EngineService
 from motif.serve.game_database import GameWentOn, NoRoomError, UnknownGame
@@ -156,12 +156,14 @@ async def _bad_file(_: Request, error: Exception) -> Response:
 
 async def _bad_question(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return problem(400, first_fault(error, skipped=1))
+    fault = first_fault(error, skipped=1)
+    return problem(400, fault.detail, fault.fields)
 
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return problem(error.status_code, str(error.detail), headers=error.headers)
+    fields = error.fields if isinstance(error, InvalidRequest) else ()
+    return problem(error.status_code, str(error.detail), fields, error.headers)
 
 
 async def _internal(request: Request, error: Exception) -> Response:
@@ -338,6 +340,9 @@ def schema_of(app: FastAPI) -> Record:
         for methods in schema["paths"].values():
             for operation in methods.values():
                 operation["responses"].pop("422", None)
+                for content in operation["responses"]["200"]["content"].values():
+                    if "$ref" in content["schema"]:
+                        content["schema"].pop("type", None)  # of a stream, which the framework adds
         for name in _VALIDATION:
             schema["components"]["schemas"].pop(name, None)
         app.openapi_schema = schema

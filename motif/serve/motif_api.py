@@ -10,14 +10,14 @@ from typing import Annotated, TypeVar
 import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response, StreamingResponse
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from motif.analysis.confirmation import KnownPlay, cube_source, difference_shown, known_pair
 from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
-from motif.analysis.match import analyse_match
+from motif.analysis.match import analyse_match, check_jacoby
 from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import RolloutQuestion, cube_rollout_record, result_record
 from motif.analysis.turn import decide_turn
@@ -35,8 +35,9 @@ from motif.runtime.errors import MotifError, PlayError, RecordError, SettingErro
 from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
 from motif.runtime.progress import checkpoint
+from motif.serve.analysis_answers import AnalysisAnswer
 from motif.serve.answers import (
-    AnalysisAnswer,
+    ERRORS,
     CancelledAnswer,
     ComparisonAnswer,
     CubeDecisionAnswer,
@@ -53,6 +54,8 @@ from motif.serve.answers import (
     RolloutAnswer,
     TurnAnswer,
     answers,
+    errors,
+    streamed_answers,
 )
 from motif.serve.bodies import BodyRoute, LargeAnswer, computed, encoded, json_answer, service_of
 from motif.serve.costs import RequestKind
@@ -82,19 +85,6 @@ _EVALUATED_AT_ONCE = 2048
 _FILE = {"type": "string", "format": "binary"}
 """Schema of a file in a form."""
 PATH = "/api/v1/evaluate"
-
-
-class ErrorMessage(BaseModel):
-    """The error, in one line."""
-
-    message: str
-    fields: list[str] = Field([], description="Fields of the request that are at fault, if known.")
-
-
-ERRORS: dict[int | str, Record] = {
-    400: {"model": ErrorMessage, "description": "The request is invalid."},
-    503: {"model": ErrorMessage, "description": "Too many requests at a time."},
-}
 router = APIRouter(prefix="/api/v1", tags=["motif"], responses=ERRORS, route_class=BodyRoute)
 
 
@@ -108,7 +98,7 @@ async def health() -> Response:
 async def players(request: Request) -> Response:
     """List the available players."""
     service = service_of(request)
-    return json_answer({"players": service.players(), "default": service.player})
+    return json_answer({"players": service.players(), "default": service.default})
 
 
 @router.post("/evaluate", responses=answers(EvaluationAnswer))
@@ -265,7 +255,7 @@ def _explanation(service: EngineService, question: ExplainQuestion) -> Record:
     return {**explanation.to_dict(), **valued}
 
 
-@router.post("/rollout", responses=answers(RolloutAnswer, ComparisonAnswer, CubeRolloutAnswer))
+@router.post("/rollout", responses=streamed_answers(RolloutAnswer, ComparisonAnswer, CubeRolloutAnswer))
 async def rollout(question: RolloutRequest, request: Request) -> Response:
     """Roll out a position, compare plays, or decide whether to double.
 
@@ -274,7 +264,9 @@ async def rollout(question: RolloutRequest, request: Request) -> Response:
     service = service_of(request)
     settings = question.settings()
     if settings.trials > service.settings.trials:
-        raise SettingError(f"trials must be at most {service.settings.trials}, not {settings.trials}")
+        raise SettingError(
+            f"trials must be at most {service.settings.trials}, not {settings.trials}", "trials"
+        )
     evaluator = await service.compute(service.static, question.player)
     work = _rollout_work(question, settings, evaluator)
     return await _worked(service, work, request, question.stream)
@@ -307,7 +299,7 @@ def _rollout_work(
 
 @router.post(
     "/analyse",
-    responses=answers(AnalysisAnswer),
+    responses=streamed_answers(AnalysisAnswer),
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -336,6 +328,7 @@ async def analyse(
     _, evaluator = await service.compute(service.judge, player, fast, deep)
     try:
         name, record = await service.read_upload(upload)
+        check_jacoby(record, jacoby)
         service.cost(RequestKind.REVIEW, player, fast, deep, rolls_of(record))
     except RecordError as error:
         if stream or _wants_events(request):
@@ -375,7 +368,7 @@ async def _fault(error: MotifError) -> AsyncIterator[bytes]:
     yield encoded({"error": str(error)})
 
 
-@router.delete("/jobs/{job}", responses=answers(CancelledAnswer))
+@router.delete("/jobs/{job}", responses={**answers(CancelledAnswer), **errors(404)})
 async def call_off(job: str, request: Request) -> Response:
     """Cancel a rollout or an analysis, whose stream begins with its ID."""
     if not service_of(request).cancel(job):
@@ -485,7 +478,7 @@ def _each(name: str, items: list[_Item], read: Callable[[_Item], _Read]) -> list
         try:
             found.append(read(item))
         except MotifError as fault:
-            raise type(fault)(f"{name}[{number}]: {fault}") from None
+            raise type(fault)(f"{name}[{number}]: {fault}", name) from None
     return found
 
 
@@ -498,7 +491,8 @@ class Shortcut:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http" or scope["path"] != PATH or scope["method"] != "POST":
+        is_plain = scope["type"] == "http" and scope["path"] == PATH and scope["method"] == "POST"
+        if not is_plain or scope["query_string"]:
             await self._app(scope, receive, send)
             return
         try:

@@ -34,8 +34,9 @@ from motif.runtime.files import state_root
 from motif.runtime.frames import Record
 from motif.runtime.progress import heard_by
 from motif.serve import analysis_api, game_api
+from motif.serve.analysis_answers import ReviewLineAnswer
 from motif.serve.analysis_store import AnalysisStore, Source, with_ratings
-from motif.serve.answers import PlacedAnswer, ReviewLineAnswer, answers
+from motif.serve.answers import ERRORS, PlacedAnswer, answers, errors
 from motif.serve.bodies import BodyRoute, encoded, json_answer, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.database import StorageError
@@ -57,7 +58,7 @@ _XGID = re.compile(r"(?:XGID=|(?<![^\s/]))[-A-Oa-o]{26}(?::-?[0-9DBR]+){8,9}")
 _GNUBG_ID = re.compile(r"(Position|Match) ID *: *([A-Za-z0-9+/]{12,14})")
 _LINK = re.compile(r"#/(?:position|from)/(\S+)")
 _UNLISTED = ("index.html", "sw.js")
-router = APIRouter(prefix="/api/v1", route_class=BodyRoute)
+router = APIRouter(prefix="/api/v1", route_class=BodyRoute, responses=ERRORS)
 
 
 class JsonLines(StreamingResponse):
@@ -199,7 +200,7 @@ class ReviewQuestion(Question):
     fast: bool = False
 
 
-@router.post("/review", response_class=JsonLines, responses=answers(ReviewLineAnswer))
+@router.post("/review", response_class=JsonLines, responses={**answers(ReviewLineAnswer), **errors(404)})
 async def review(question: ReviewQuestion, request: Request) -> Response:
     """Review a match: a JSON object per line, decisions as they are judged, then the totals."""
     service = service_of(request)

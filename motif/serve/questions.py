@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
 from motif.analysis.judge import MatchOptions
 from motif.analysis.phrases import LANGUAGE, languages
@@ -12,11 +13,12 @@ from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
-from motif.board.rules import MAX_CUBE, MAX_SCORE
+from motif.board.rules import MAX_CUBE, MAX_VALUED_LENGTH
 from motif.players.ranking import FULL_DEPTH
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayError, SettingError
 from motif.runtime.frames import Record
+from motif.runtime.settings import help_of
 
 _MAX_EQUITY = 1e6
 _START = "4HPwATDgc/ABMA"
@@ -34,6 +36,14 @@ PlayerName = Annotated[
     str | None,
     Field(max_length=100, description="Player who evaluates: a name of /api/v1/players, also with @1 or @2."),
 ]
+RolloutPlayer = Annotated[
+    str | None,
+    Field(
+        max_length=100,
+        description="Player of the trials: a name of /api/v1/players whose `rollouts` is true, "
+        "without @1 or @2.",
+    ),
+]
 Language = Annotated[
     str, Field(max_length=20, description=f"Language of the words: {', '.join(languages())}.")
 ]
@@ -45,7 +55,7 @@ AskedRoll = Annotated[
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 _FIRST_FAULT = Field(fail_fast=True)
 """Validation of a list stops at its first fault, as there may be as many faults as items."""
-MatchPoints = Annotated[int, Field(ge=0, le=MAX_SCORE)]
+Score = Annotated[int, Field(ge=0, lt=MAX_VALUED_LENGTH)]
 Known = Annotated[float, Field(ge=-_MAX_EQUITY, le=_MAX_EQUITY, allow_inf_nan=False)]
 EstimateSource = Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
 _Settings = TypeVar("_Settings")
@@ -86,33 +96,49 @@ class EvaluateQuestion(PositionQuestion):
 
 
 def _model_of(settings: type, constraints: Mapping[str, object]) -> Any:
-    """Return a model with the fields and defaults of a dataclass; `constraints` narrow their types."""
-    declared: dict[str, Any] = {
-        known.name: (constraints.get(known.name, known.type), known.default) for known in fields(settings)
-    }
+    """Return a model with the fields, defaults and help of a dataclass; `constraints` narrow the types."""
+    declared: dict[str, Any] = {}
+    for known in fields(settings):
+        kind = constraints.get(known.name, known.type)
+        if not any(isinstance(one, FieldInfo) and one.description for one in get_args(kind)):
+            kind = Annotated[kind, Field(description=help_of(known) or None)]
+        declared[known.name] = kind, known.default
     return create_model(f"_{settings.__name__}", __base__=Question, **declared)
 
 
 _MatchOptions: Any = _model_of(
     MatchOptions,
     {
-        "length": Annotated[MatchPoints | None, Field(description="Points of the match; 0: money play.")],
+        "length": Annotated[
+            int | None, Field(ge=0, le=MAX_VALUED_LENGTH, description="Points of the match; 0: money play.")
+        ],
         "score": Annotated[
-            tuple[MatchPoints, MatchPoints] | Short | None,
+            tuple[Score, Score] | Short | None,
             AfterValidator(lambda score: "{}-{}".format(*score) if isinstance(score, tuple) else score),
             Field(description="Points won by the player on roll and by the opponent: [3, 5] or '3-5'."),
         ],
         "cube": Annotated[int | None, Field(ge=1, le=MAX_CUBE, description="Value of the cube.")],
         "owner": Annotated[
-            Literal["me", "you", "none"] | None,
-            Field(description="Owner of the cube: me is the player on roll."),
+            Literal["me", "opponent", "none", "centre", "you"] | None,
+            Field(
+                description="Owner of the cube: me (the player on roll), opponent or none. "
+                "centre, as in answers, is none; you, as in older requests, is the opponent."
+            ),
         ],
     },
 )
 _RolloutSettings: Any = _model_of(
     RolloutSettings,
     {
-        **dict.fromkeys(("trials", "cut", "luck_plies"), Count),
+        "trials": Annotated[
+            int,
+            Field(
+                ge=1,
+                lt=2**31,
+                description="Number of trials, at most the server's --trials; with `se` the maximum.",
+            ),
+        ],
+        **dict.fromkeys(("cut", "luck_plies"), Count),
         "se": Annotated[float, Field(ge=0, allow_inf_nan=False)],
         "error_rate": Annotated[float, Field(gt=0, lt=1)],
         "scoring": Literal["money", "dmp", "no-gammons"],
@@ -154,7 +180,7 @@ class _RollQuestion(Question):
         dice = self.dice if isinstance(self.dice, tuple) else (self.dice,)
         position, match, roll = parse_decision(self.id, *dice)
         if roll is None:
-            raise PlayError("dice: missing, and the ID holds no roll")
+            raise PlayError("dice: missing, and the ID holds no roll", "dice")
         check_goes_on(position)
         return position, match, roll
 
@@ -230,13 +256,13 @@ class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
         {"id": _START, "dice": [3, 1], "compare": True, "trials": 324, "cut": 8, "stream": True},
         {"id": _CONTACT, "cubeful": True, "length": 7, "score": [3, 5], "trials": 324},
     )
-    player: PlayerName = None
+    player: RolloutPlayer = None
     cubeful: bool = False
     """Both sides double."""
     compare: bool = False
     """Roll out the best plays of the roll with the same dice."""
-    candidates: Annotated[int, Field(ge=1, le=100)] = 5
-    """Number of plays to compare."""
+    candidates: Annotated[int, Field(ge=1, le=100)] | None = None
+    """Number of plays to compare; 5 by default."""
     play: Annotated[list[Notation], Field(max_length=100)] = []
     """Plays to compare instead of the best ones."""
     stream: bool = False
@@ -246,8 +272,11 @@ class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
         """Return the settings of the rollout; raises `SettingError`."""
         settings = self.values_of(RolloutSettings)
         settings.check(with_cube=self.cubeful)
-        if not self.compare and (self.play or self.eliminate):
-            raise SettingError("play and eliminate are for comparing plays: compare must be true")
+        for name in ("dice", "candidates", "play", "eliminate"):
+            if getattr(self, name) and not self.compare:
+                raise SettingError(f"{name} is for comparing plays: compare must be true", name, "compare")
+        if self.candidates is not None and self.play:
+            raise SettingError("candidates and play cannot be combined", "candidates", "play")
         if not (self.compare or self.cubeful) and self.options() != MatchOptions():
             raise SettingError("a match or a cube is for comparing plays or for cubeful rollouts")
         return settings

@@ -6,6 +6,7 @@ Replies follow motif's best opening plays; bearoffs and doubles come from its ga
 import random
 from collections.abc import Iterator
 from functools import cache
+from typing import TypedDict
 
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
@@ -17,7 +18,6 @@ from motif.doubling.decision import cube_decision
 from motif.evaluators.named import default_player
 from motif.players import load
 from motif.players.player import Player
-from motif.runtime.frames import Record
 
 TRAINER_KINDS = ("opening", "reply", "bearoff", "cube")
 _DICE = random.SystemRandom()
@@ -25,7 +25,17 @@ _NEAR = 0.15
 """Largest gap, in points, of a cube question."""
 
 
-def new_question(kind: str) -> tuple[str, Record]:
+class TrainerQuestion(TypedDict):
+    """A question of a trainer, for JSON."""
+
+    id: str
+    dice: list[int] | None
+    """None for a cube question."""
+    board: list[int]
+    is_play: bool
+
+
+def new_question(kind: str) -> tuple[str, TrainerQuestion]:
     """Make a question of a trainer, one of `TRAINER_KINDS`.
 
     Returns its key and the position as ``id``, with ``dice`` except for a cube question.
@@ -46,7 +56,7 @@ def new_question(kind: str) -> tuple[str, Record]:
             return f"cube:{gnubg_id(position)}", _question(position, None)
 
 
-def _question(position: Position, roll: tuple[int, int] | None) -> Record:
+def _question(position: Position, roll: tuple[int, int] | None) -> TrainerQuestion:
     state = MatchState(dice=roll)
     return {
         "id": f"{gnubg_id(position)}:{match_id(state)}",

@@ -227,13 +227,26 @@ class UbgiEngine:
             return self._opponent.answer(position, state)
         return "double" if self._opponent.cube(position, state).should_double else "nodouble"
 
+    def _plies(self) -> range:
+        """Return the possible lookahead of the player, where 0 is the static evaluation."""
+        plies = self._opponent.plies
+        return range(MAX_PLIES + 1) if self._opponent.looks_ahead else range(plies, plies + 1)
+
+    def _at_plies(self, key: str, value: str, static: int) -> Opponent:
+        """Return the player with the lookahead `value`, which is `static` for the static evaluation."""
+        number, plies = _number(value), self._plies()
+        low, high = plies[0] + static, plies[-1] + static
+        if not low <= number <= high:
+            span = f"{low} to {high}" if low < high else f"{low} with {self._opponent.name_without_plies}"
+            raise RefusalError(BAD_VALUE, f"{key} must be {span}, not {number}")
+        return self._opponent.at_plies(number - static)
+
     def _settings(self) -> dict[str, tuple[str, object]]:
         """Return the range and the value of each key."""
-        opponent = self._opponent
-        plies = range(1, MAX_PLIES + 2) if opponent.looks_ahead else [1 + opponent.plies]
+        opponent, plies = self._opponent, self._plies()
         return {
             "game.variant": (f"enum {_VARIANT}", _VARIANT),
-            "engine.ply": (f"int {plies[0]}..{plies[-1]}", 1 + opponent.plies),
+            "engine.ply": (f"int {1 + plies[0]}..{1 + plies[-1]}", 1 + opponent.plies),
             _FIXED: ("int 1..1", 1),
             "engine.seed": (f"int 0..{SEED_LIMIT - 1}", opponent.seed),
         }
@@ -261,7 +274,7 @@ class UbgiEngine:
         elif key == _FIXED:
             _check_one_of(value, ("1",))
         elif key == "engine.ply":
-            self._opponent = self._opponent.at_plies(_number(value, 1) - 1)
+            self._opponent = self._at_plies(key, value, 1)
         elif key == "engine.seed":
             self._opponent = self._opponent.seeded(_number(value))
         else:
@@ -274,7 +287,7 @@ class UbgiEngine:
             raise RefusalError(BAD_VALUE, "expected setoption name NAME value VALUE")
         name, value = words[1].lower(), words[3]
         if name in ("ply", "evalplies"):
-            self._opponent = self._opponent.at_plies(_number(value))
+            self._opponent = self._at_plies(words[1], value, 0)
         elif name in ("variant", "threads", "seed"):
             self._set([f"{'game' if name == 'variant' else 'engine'}.{name}", value])
         elif name == "evalmode":

@@ -21,10 +21,10 @@ from motif.evaluators import Probabilities
 from motif.players.ranking import ALL_PLAYS, CubeContext, rank_plays
 from motif.runtime.errors import PlayError, PositionError
 from motif.runtime.frames import Record
+from motif.serve.answers import ErrorMessage, errors
 from motif.serve.bodies import computed, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.engine_service import EngineService
-from motif.serve.motif_api import ErrorMessage
 
 router = APIRouter(tags=["wildbg"])
 _LONGEST_MATCH = 25
@@ -184,7 +184,8 @@ _ERRORS: dict[int | str, Record] = {
         "model": ErrorMessage,
         "description": "Invalid position or dice; for a missing or invalid number in plain text.",
         "content": {"text/plain": {"schema": {"type": "string"}}},
-    }
+    },
+    **errors(503),
 }
 
 

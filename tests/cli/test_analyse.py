@@ -244,6 +244,12 @@ def test_matches_of_any_kind_and_folders_together(motif, motif_json, mat, tmp_pa
         assert said in ending.err
 
 
+def test_a_match_has_no_jacoby_rule(motif, mat):
+    said = f"{mat}: --jacoby is for money play, not for the record's 3-point match"
+    assert said in motif("analyse", mat, "--player", "bras", "--jacoby").err
+    assert "3-point match" in motif("analyse", mat, "--player", "bras", "--no-jacoby").out
+
+
 def test_money_and_a_match_together(motif, motif_json, mat, tmp_path):
     record = read_match(mat)
     money = replace(record, players=("Bob", "Cid"), length=0, games=record.games[:1])

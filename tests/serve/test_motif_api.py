@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from motif.cli.main import main
+from motif.evaluators.named import default_player
 from motif.runtime.package import VERSION
 
 OPENING = "4HPwATDgc/ABMA"
@@ -205,6 +206,15 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
         ("cube", {"id": OPENING, "cube": 3}, "must be a power of two up to 32768, not 3"),
         ("rollout", {"id": OPENING, "eliminate": True}, "compare must be true"),
         ("rollout", {"id": OPENING, "length": 5}, "a match or a cube"),
+        ("rollout", {"id": OPENING, "dice": "31"}, "dice is for comparing plays: compare must be true"),
+        ("rollout", {"id": OPENING, "candidates": 2}, "candidates is for comparing plays"),
+        (
+            "rollout",
+            {"id": OPENING, "dice": "31", "compare": True, "candidates": 2, "play": ["8/5 6/5"]},
+            "candidates and play cannot be combined",
+        ),
+        ("rollout", {"id": OPENING, "player": "latest@1"}, "rollouts are played by"),
+        ("cube", {"id": OPENING, "owner": "center"}, "owner: Input should be 'me', 'opponent', 'none'"),
         ("batches/evaluate", {"ids": [OPENING, "?"]}, "ids[1]: invalid position '?'"),
         ("batches/hint", {"decisions": [{"id": OPENING}]}, "decisions[0]: dice: missing"),
     ],
@@ -214,6 +224,98 @@ def test_bad_questions_are_answered_in_one_line(client, path, question, message)
     assert answer.status_code == 400
     assert message in answer.json()["message"]
     assert "\n" not in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "question", "fields"),
+    [
+        ("evaluate", {}, ["id"]),
+        ("hint", {"id": OPENING, "dice": [3, 7]}, ["dice"]),
+        ("hint", {"id": OPENING, "dise": "31"}, ["dise"]),
+        ("plays", {"id": OPENING}, ["dice"]),
+        ("cube", {"id": OPENING, "length": "x"}, ["length"]),
+        ("evaluate", {"id": OPENING, "player": "nobody"}, ["player"]),
+        ("rollout", {"id": OPENING, "player": "latest@1"}, ["player"]),
+        ("rollout", {"id": OPENING, "trials": 10**6}, ["trials"]),
+        ("rollout", {"id": OPENING, "dice": "31"}, ["dice", "compare"]),
+        ("batches/evaluate", {"ids": [OPENING, "?"]}, ["ids"]),
+        ("batches/hint", {"decisions": [{"id": OPENING}]}, ["decisions"]),
+    ],
+)
+def test_faults_name_the_fields(client, path, question, fields):
+    answer = client.post(f"/api/v1/{path}", json=question)
+    assert (answer.status_code, answer.json()["fields"]) == (400, fields)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "known"),
+    [
+        ("post", "analyse?fats=true", "player, fast, deep, worst, moves, jokers, cube, jacoby and stream"),
+        ("get", f"diagram?id={OPENING}&fats=1", "id, play, size and caption"),
+        ("post", "evaluate?fats=1", "none"),
+        ("get", "health?fats=1", "none"),
+        ("get", "games?fats=1", "none"),
+        ("post", "getmoves?fats=1", "none"),
+    ],
+)
+def test_unknown_query_parameters_are_refused(client, method, path, known):
+    body = {} if method == "get" else {"json": {"id": OPENING}}
+    answer = client.request(method, f"/api/v1/{path}", **body)
+    said = f"fats: unknown query parameter; this route has {known}"
+    assert (answer.status_code, answer.json()) == (400, {"message": said, "fields": ["fats"]})
+
+
+def test_files_of_the_page_and_wildbg_ignore_query_parameters(client):
+    assert client.get("/style.css?version=3").status_code == 200
+    assert client.get("/?version=3").status_code == 200
+    assert client.get("/eval?p6=1&p1=-1&version=3").status_code == 200
+
+
+def test_a_match_has_no_jacoby_rule(client):
+    for options in ("", "&stream=true"):
+        answer = client.post(f"/api/v1/analyse?jacoby=true{options}", content=MATCH)
+        assert answer.status_code == 400
+        assert answer.json()["message"] == "jacoby is for money play, not for the record's 3-point match"
+        assert answer.json()["fields"] == ["jacoby"]
+    assert client.post("/api/v1/analyse?jacoby=false", content=MATCH).status_code == 200
+
+
+def test_the_cube_of_an_answer_can_be_sent_back(client):
+    question = {"id": RACE, "length": 7, "score": [3, 5], "cube": 2}
+    for owner in ("me", "opponent", "none", "centre", "you"):
+        answer = answered(client, "cube", **question, owner=owner)
+        back = {name: answer[name] for name in ("length", "score", "cube", "owner", "crawford")}
+        assert answered(client, "cube", id=RACE, **back) == answer
+    assert answered(client, "cube", **question, owner="you")["owner"] == "opponent"
+
+
+def test_the_default_player_is_named(client, judge):
+    assert client.get("/api/v1/players").json()["default"] == "pubeval"
+    default = judge.get("/api/v1/players").json()["default"]
+    assert default == default_player()
+    assert answered(judge, "evaluate", id=OPENING, player=default) == answered(judge, "evaluate", id=OPENING)
+
+
+def test_players_of_rollouts_are_marked(client):
+    for player in client.get("/api/v1/players").json()["players"]:
+        if player["kind"] == "a static evaluator":
+            assert player["rollouts"]
+            answered(client, "rollout", id=OPENING, player=player["name"], trials=1, cut=1)
+        else:
+            assert not player["rollouts"]
+
+
+def test_an_explanation_states_the_difference_in_its_unit(judge):
+    answer = answered(judge, "explain", id=OPENING, dice=[3, 1], player="motif-v1@1")
+    assert answer["unit"] == "points"
+    assert answer["judged_difference"] == pytest.approx(answer["judged"][0] - answer["judged"][1])
+    reasons = sum(reason["contribution"] for reason in answer["reasons"])
+    assert reasons == pytest.approx(answer["judged_difference"])
+    assert f"by {answer['judged_difference']:.3f} points" in answer["summary"]
+    for key in ("x", "equity"):
+        static = answer["better"][key] - answer["worse"][key]
+        assert answer["difference" if key == "x" else "equity_difference"] == pytest.approx(static)
+    assert sum(term["contribution"] for term in answer["terms"]) == pytest.approx(answer["difference"])
 
 
 def test_what_is_not_there(client):

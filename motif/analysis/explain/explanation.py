@@ -247,7 +247,13 @@ class Explanation(Tabular):
         return side_by_side(*boards) + html_lines(self.lines)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the JSON record; `amount` is a contribution in `unit`."""
+        """Return the JSON record.
+
+        ``judged_difference`` is the difference by the best estimate, in points of equity, as are the amounts
+        of reasons; if ``unit`` is a percentage of winning chances, 1 point is 50 %.  ``difference`` is static
+        and in x, the scale before tanh, like the contributions of terms, which add up to it;
+        ``equity_difference`` is the same in points.
+        """
         static, evidence = self.static, self.evidence
         better, worse = (
             {"notation": play.notation, "position": gnubg_id(play.position), "x": x, "equity": equity}

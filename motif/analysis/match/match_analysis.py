@@ -386,6 +386,14 @@ def _over_all(name: str, analyses: Sequence[MatchAnalysis]) -> PlayerAnalysis:
     )
 
 
+def check_jacoby(record: MatchRecord, jacoby: bool | None) -> None:
+    """Raise `SettingError` if `record` is a match, in which there is no Jacoby rule."""
+    if jacoby and record.length:
+        raise SettingError(
+            f"jacoby is for money play, not for the record's {record.length}-point match", "jacoby"
+        )
+
+
 def analyse_match(
     record: MatchRecord,
     evaluator: Evaluator,
@@ -401,10 +409,12 @@ def analyse_match(
     Apparent errors seen by lookahead are rolled out (`motif.analysis.confirmation`); `confirm` may give the
     settings, or False to trust the evaluator.  Without `cube`, cube decisions are left out and the cube is
     ignored.  `jacoby` is the rule in money play, by default as recorded.  Raises `RecordError` for a record
-    without rolls or with games after the end of the match, `SettingError` for a negative `worst`.
+    without rolls or with games after the end of the match, `SettingError` for a negative `worst` and as
+    `check_jacoby` does.
     """
     if worst < 0:
         raise SettingError(f"worst must be at least 0, not {worst}", "worst")
+    check_jacoby(record, jacoby)
     decisions = walk(record, jacoby=jacoby)
     if not decisions.rolls:
         raise RecordError("nothing to analyse: the record has no rolls")

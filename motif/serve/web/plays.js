@@ -54,7 +54,5 @@ export function diceOf(roll, by) {
   return (roll[0] === roll[1] ? Array(4).fill(roll[0]) : roll).map((value) => ({ value, used: false, by }));
 }
 
-/** Owners of the cube as requests name them. */
-export const OWNERS = { centre: "none", me: "me", opponent: "you" };
 export const START = [0, -2, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, -5, 5, 0, 0, 0, -3, 0, -5, 0, 0, 0, 0, 2, 0];
 export const CENTRED = { value: 1, owner: "centre", offered: false };

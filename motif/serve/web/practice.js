@@ -5,7 +5,7 @@ import { button, buttons, h, linkTo, section, show } from "./dom.js";
 import { moved, offCounts, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
-import { movesOf, otherOwner, OWNERS, scoreOf } from "./plays.js";
+import { movesOf, otherOwner, scoreOf } from "./plays.js";
 import { play as sound } from "./sound.js";
 import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
@@ -139,7 +139,7 @@ class Practice {
   async goTo(board, isOther, more = {}) {
     const { cube, owner, length, score, crawford, jacoby } = { ...this.place, ...more };
     const rules = length ? { score: isOther ? score.toReversed() : score, crawford } : { jacoby };
-    const asked = { board: isOther ? turned(board) : board, cube, owner: OWNERS[isOther ? otherOwner(owner) : owner], length, ...rules };
+    const asked = { board: isOther ? turned(board) : board, cube, owner: isOther ? otherOwner(owner) : owner, length, ...rules };
     await this.tried(async () => { this.place = await post("position", asked); });
     if (isOther) this.mine = !this.mine;
   }

@@ -7,7 +7,7 @@ import { tried } from "./dialog.js";
 import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, radio, reveal, saveAs, section, show } from "./dom.js";
 import { BAR, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
-import { capital, diceOf, movesOf, OWNERS, rulesOf, scoreOf, START } from "./plays.js";
+import { capital, diceOf, movesOf, rulesOf, scoreOf, START } from "./plays.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
 import { frame, RETRY } from "./view.js";
@@ -175,7 +175,7 @@ class Setup {
     const { controls } = this;
     this.fit();
     const [length, own, other, cube] = ["length", "own", "other", "cube"].map((name) => Number(controls[name].value));
-    const asked = { board: this.shown, length, cube, owner: OWNERS[controls.owner.value] };
+    const asked = { board: this.shown, length, cube, owner: controls.owner.value };
     if (controls.dice.value) asked.dice = controls.dice.value;
     if (length) Object.assign(asked, { score: [own, other], crawford: controls.crawford.checked });
     else Object.assign(asked, { jacoby: controls.jacoby.checked, beavers: controls.beavers.checked });

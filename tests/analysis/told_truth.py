@@ -210,7 +210,11 @@ class Claim:
         return any(self.own[p] < 0 for p in range(self.point))
 
     def leads_home(self) -> bool:
-        """Whether this play leads the race and has no back checkers, or comes home past the opponent."""
+        """Whether this play leads the race and has no back checkers, comes home past the opponent or ends
+        the contact.
+        """
+        if not self.contact():
+            return True
         own = sum(max(self.own[p], 0) * p for p in range(26))
         theirs = sum(-min(self.own[p], 0) * (25 - p) for p in range(26))
         return (own < theirs and not any(self.has[19:])) or max(p for p in range(26) if self.had[p]) <= 13

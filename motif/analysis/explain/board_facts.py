@@ -323,7 +323,8 @@ class EventView:
         behind = _behind(self._own, self.board), _behind(self._other, self.other_board)
         last = int(np.flatnonzero(self.board < 0).min(initial=OWN_BAR))
         past = any(_DEEP < to < last < at for at, to in self.event.moves)
-        if past and behind[0] < behind[1] and (self.situation.is_bringing_in or self._is_racing_home):
+        helps = self.situation.is_bringing_in or not self._contact or self._is_racing_home
+        if past and behind[0] < behind[1] and helps:
             yield BoardFact("past", {"count": behind[1] - behind[0]})
 
     @property

@@ -24,9 +24,8 @@ MIDPOINT = 13
 _REACH = 6
 """Maximum distance from a checker to a prime in front of it."""
 PIPS_A_ROLL = 49 / 6
-_SD_OF_ROLL = 4.3
-_LUCK = 3.0
-"""Pips of a roll, average and standard deviation; standard deviations that nobody rolls above average."""
+_SD_OF_ROLL, _LUCK = 4.3, 3.0
+"""Standard deviation of the pips of a roll; how many of them above the average nobody rolls."""
 _NEAR = 0.6
 """A gammon is at stake if bearing off one checker takes more than this share of the opponent's rolls."""
 _ALL_BUT_TWO = CHECKERS - 2
@@ -128,7 +127,7 @@ def pips_to_home(own: IntArray) -> int:
 def _in_time(board: Board, pips: int) -> bool:
     """Return whether the mover can play `pips` after the `board` (26,) before the opponent has borne off.
 
-    Only rolls that nobody has luck enough for are too late.
+    A total of rolls more than `_LUCK` standard deviations above the average counts as impossible.
     """
     theirs = -board[::-1]
     in_race = int((np.maximum(theirs[1:], 0) * np.arange(1, len(theirs))).sum()) / PIPS_A_ROLL

@@ -130,6 +130,11 @@ def test_escaping_comes_before_the_midpoint(language, first):
     assert it.sentences[0] == first
 
 
+def test_passing_is_a_merit_where_it_ends_the_contact():
+    it = told("xuY4BwCTnTkABg", "55", "21/11(2)", "21/16(2) 10/5 6/1")
+    assert it.sentences[0] == "Gets 2 more checkers past the opponent's rearmost checker."
+
+
 def test_a_blot_that_only_moves_is_no_merit():
     it = told("sGfwATDgc/ABMA", "21", "24/23 13/11", "13/10", CubeContext(MatchState(3, 2, 1)))
     assert "no_blot" not in phrases_of(it)

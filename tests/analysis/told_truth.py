@@ -306,7 +306,13 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "keep_other_bar_point": lambda it: it.kept(18, 18, 18),
     "escape": lambda it: -it.more(BACK) == it.count > 0 and it.arrives() and comes_from_back(it),
     "pass": lambda it: -it.more(BACK) == it.count > 0 and not it.contact() and any_contact(it.other),
-    "run_on": lambda it: it.arrives() and comes_from_back(it) and it.point <= 18,
+    "run_on": lambda it: (
+        it.arrives()
+        and comes_from_back(it)
+        and it.point <= 18
+        and 1 <= it.count <= it.has[it.point] - it.had[it.point]
+        and it.contact()
+    ),
     "clear": lambda it: (
         it.had[it.point] >= 2
         and it.has[it.point] == 0 < it.there[it.point]

@@ -314,7 +314,8 @@ class EventView:
         ]
         more = -self._more(BACK + 1, OWN_BAR)
         if out and more < 1:
-            yield BoardFact("run_on", {"point": min(out)})
+            if self._contact:
+                yield BoardFact("run_on", {"point": min(out), "count": out.count(min(out))})
         elif out:
             yield BoardFact("escape" if self._contact else "pass", {"point": min(out), "count": more})
 

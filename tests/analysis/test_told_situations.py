@@ -80,6 +80,11 @@ def test_a_gammon_lost_for_sure_is_not_saved(decision):
     assert not Situation(it.position.board, boards).is_saving_gammon
 
 
+def test_a_backgammon_is_not_saved_where_gammons_differ_more():
+    it = told("ahsAANjdCwBgAA", "62", "24/22*/16", "24/22* 7/1")
+    assert not phrases_of(it) & {"save_backgammon", "out_for_backgammon", "pips_for_backgammon"}
+
+
 def test_a_gammon_in_doubt_is_saved():
     it = told("jwEAANs/EAQgAA", "53", "bar/22 15/10", "bar/20 15/12")
     boards = tuple(play.position.switch_sides().board for play in (it.better, it.worse))

@@ -389,13 +389,17 @@ def _weighed(
 def _losses_at_stake(
     static: StaticEvaluator, plays: tuple[Play, Play], cube_model: CubeModel
 ) -> tuple[bool, bool]:
-    """Return whether a gammon and a backgammon cost more than the next smaller loss, and are in doubt."""
+    """Return whether a gammon and a backgammon cost more than the next smaller loss, and are in doubt.
+
+    A backgammon is at stake only if it makes a larger difference between the plays than a gammon.
+    """
     chances = turned(static.evaluate_many(np.array([play.position.board for play in plays])))
     gammons, backgammons = chances[:, LOSE_GAMMON], chances[:, LOSE_BACKGAMMON]
+    values = gammon_values(cube_model)[1], backgammon_value_lost(cube_model)
+    decides = values[1] * np.ptp(backgammons) > values[0] * np.ptp(gammons)
     return (
-        gammon_values(cube_model)[1] >= LITTLE
-        and bool(gammons.max() >= _SOME_GAMMONS and gammons.min() <= 1 - _SOME_GAMMONS),
-        backgammon_value_lost(cube_model) >= LITTLE and bool(backgammons.max() >= _SOME_GAMMONS),
+        values[0] >= LITTLE and bool(gammons.max() >= _SOME_GAMMONS and gammons.min() <= 1 - _SOME_GAMMONS),
+        values[1] >= LITTLE and bool(backgammons.max() >= _SOME_GAMMONS and decides),
     )
 
 

@@ -40,7 +40,7 @@ class Situation:
     gammons_cost: bool = True
     """Whether a gammon may be lost or saved, and costs more than a single game."""
     backgammons_cost: bool = True
-    """Whether a backgammon may be lost, and costs more than a gammon."""
+    """Whether a backgammon may be lost, costs more than a gammon, and matters more than one."""
 
     @cached_property
     def is_race(self) -> bool:

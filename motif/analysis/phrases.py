@@ -9,10 +9,13 @@ from functools import cache, reduce
 from importlib import resources
 from operator import getitem
 from string import Formatter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from motif.board.match_state import MatchState
 from motif.runtime.errors import SettingError, shown
+
+if TYPE_CHECKING:
+    # Slow to import, and the command line lists the languages.
+    from motif.board.match_state import MatchState
 
 LANGUAGE = "en"
 _SUFFIX = ".yaml"
@@ -77,7 +80,7 @@ class Phrases:
         """Return the name of a result of `points`, 0 to 3, with the cube at 1."""
         return str(self._table["measured"]["results"][points])
 
-    def score(self, match: MatchState) -> str:
+    def score(self, match: "MatchState") -> str:
         """Describe the score and the cube, in English as `motif.board.diagram.describe_score` does."""
 
         def say(key: str, **facts: object) -> str:

@@ -9,9 +9,13 @@ from functools import cache, reduce
 from importlib import resources
 from operator import getitem
 from string import Formatter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from motif.runtime.errors import SettingError, shown
+
+if TYPE_CHECKING:
+    # Slow to import, and the command line lists the languages.
+    from motif.board.match_state import MatchState
 
 LANGUAGE = "en"
 _SUFFIX = ".yaml"
@@ -75,6 +79,27 @@ class Phrases:
     def result(self, points: int) -> str:
         """Return the name of a result of `points`, 0 to 3, with the cube at 1."""
         return str(self._table["measured"]["results"][points])
+
+    def score(self, match: "MatchState") -> str:
+        """Describe the score and the cube, in English as `motif.board.diagram.describe_score` does."""
+
+        def say(key: str, **facts: object) -> str:
+            return str(self._table["match"][key]).format(**facts)
+
+        if match.length:
+            own, other = match.length - match.own_score, match.length - match.opponent_score
+            is_last = own == other == 1
+            score = say("last") if is_last else say("away", own=own, other=other)
+            if match.crawford:
+                return say("crawford", score=score)
+            if is_last:
+                return score
+        else:
+            score = say("jacoby" if match.jacoby else "money")
+        if not match.has_cube:
+            return say("no_cube", score=score)
+        key = "raised" if match.cube_owner == "centre" and match.cube > 1 else match.cube_owner
+        return say(key, score=score, cube=match.cube)
 
     def listed(self, things: Sequence[str], last: str = "and") -> str:
         """Return the `things` as a list with commas, and ``and`` or ``or`` before the last."""

@@ -53,6 +53,12 @@ _GAP = "   "
 _AS_GOOD_AS_CERTAIN = 0.9999
 
 
+def _check_all(every: bool, detailed: bool) -> None:
+    """Raise `SettingError` if --all is given without --detailed."""
+    if every and not detailed:
+        raise SettingError("--all requires --detailed")
+
+
 @command(f"evaluate {_START}", f"evaluate {_START} --player bras --detailed", "evaluate --batch FILE --json")
 def evaluate(
     identifier: MaybeId = None,
@@ -75,6 +81,7 @@ def evaluate(
     from motif.board.match_ids import ogid, xgid
     from motif.board.parsing import parse_position
 
+    _check_all(every, detailed)
     check_choice(identifier, batch, "ID")
     evaluator = evaluator_of(player)
     if batch is not None:
@@ -393,6 +400,7 @@ def explain(
     from motif.board.moves import legal_plays
     from motif.board.notation import find_play
 
+    _check_all(every, detailed)
     position, match, roll = read_decision(identifier, die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     _, evaluator = judge.load()
@@ -409,7 +417,7 @@ def explain(
     say("")
     for sentence in explanation.lines:
         say(sentence)
-    print_valued(valued)
+    print_valued(valued, explanation.words, context.state)
     if detailed:
         _print_contributions(explanation, most=None if every else _MAX_TERMS)
 

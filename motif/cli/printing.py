@@ -14,9 +14,11 @@ from motif.runtime.frames import Record
 from motif.runtime.layout import columns, wrapped
 
 if TYPE_CHECKING:
+    from motif.analysis.phrases import Phrases
     from motif.board.match_state import MatchState
     from motif.board.position import Position
 
+_MONEY_GAMMON = 0.5
 PIPED_WIDTH = 120
 """Width of the output, in columns, if it is not a terminal."""
 
@@ -173,9 +175,16 @@ def _say_rows(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int) -
     say("")
 
 
-def print_valued(valued: Record) -> None:
-    """Print the match and cube for which plays were valued, if any."""
-    if "valued_for" in valued:
-        won, lost = valued["gammon_value"], valued["gammon_value_lost"]
-        gammons = f"gammon value {won:.2f}, if lost {lost:.2f} (money: 0.50)"
-        say(f"valued for {valued['valued_for']}; {gammons}")
+def print_valued(valued: Record, words: "Phrases | None" = None, state: "MatchState | None" = None) -> None:
+    """Print the match and cube for which plays were valued, if any, in English or in `words` for `state`."""
+    if "valued_for" not in valued:
+        return
+    if words is None:
+        # Imported here because the phrases need YAML.
+        from motif.analysis.phrases import phrases
+
+        words = phrases()
+    match = valued["valued_for"] if state is None else words.score(state)
+    amounts = valued["gammon_value"], valued["gammon_value_lost"], _MONEY_GAMMON
+    won, lost, money = (words.amount(value, 2) for value in amounts)
+    say(words.say("valued", match=match, won=won, lost=lost, money=money))

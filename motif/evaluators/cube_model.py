@@ -189,6 +189,12 @@ def gammon_values(cube_model: CubeModel) -> tuple[float, float]:
     return (won - single_won) / whole, (single_lost - lost) / whole
 
 
+def backgammon_value_lost(cube_model: CubeModel) -> float:
+    """Return the value of a backgammon lost, beyond a gammon; 0.5 in money play."""
+    equities = cube_model.equities[cube_model.state, 0, 0]
+    return float((equities[EVEN - 2] - equities[EVEN - 3]) / (equities[EVEN + 1] - equities[EVEN - 1]))
+
+
 @inline_kernel
 def pips_of_mover(words):
     """Return the pip count of the player on roll in a packed board int64[8]."""

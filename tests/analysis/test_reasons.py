@@ -247,7 +247,7 @@ TOLD = {
         "not counting blots in the opponent's home board.",
     ],
     ("bNsGAQbKnsEANA", "33", "13/7(2)", "13/10(2) 6/3(2)"): [
-        "Has 10 pips to play before a point breaks, instead of 2.",
+        "Has 10 pips to play before a point breaks or a back checker moves, instead of 2.",
         "13/10(2) 6/3(2) makes the 10 point: only 15 rolls free the opponent's rearmost checker, not 20.",
     ],
     ("z92DAADNdgEwGA", "21", "18/15*", "6/3"): [

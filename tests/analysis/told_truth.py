@@ -175,8 +175,7 @@ class Claim:
 
     def contact(self) -> bool:
         """Whether the opponent has a checker behind one of the mover's after this play."""
-        own = [p for p in range(1, 26) if self.own[p] > 0]
-        return bool(own) and any(self.own[p] < 0 for p in range(max(own)))
+        return any_contact(self.own)
 
     def behind(self, board: PlainBoard) -> int:
         """Own checkers with an opposing checker behind them."""
@@ -199,10 +198,41 @@ class Claim:
     def pips_outside(self) -> tuple[int, int]:
         return tuple(sum(side[p] * (p - 6) for p in range(7, 26)) for side in (self.has, self.there))
 
+    def pips_back(self) -> tuple[int, int]:
+        return tuple(sum(side[p] * (p - 18) for p in BACK) for side in (self.has, self.there))
+
+    def out_of_board(self) -> bool:
+        """Whether this play takes `count` more checkers out of the opponent's home board, and none is off."""
+        return -self.more(BACK) == self.count > 0 and self.has[OFF] == self.there[OFF] == 0
+
+    def faces(self) -> bool:
+        """Whether an opposing checker is still behind the point after this play."""
+        return any(self.own[p] < 0 for p in range(self.point))
+
+    def leads_home(self) -> bool:
+        """Whether this play leads the race and has no back checkers, comes home past the opponent or ends
+        the contact.
+        """
+        if not self.contact():
+            return True
+        own = sum(max(self.own[p], 0) * p for p in range(26))
+        theirs = sum(-min(self.own[p], 0) * (25 - p) for p in range(26))
+        return (own < theirs and not any(self.has[19:])) or max(p for p in range(26) if self.had[p]) <= 13
+
     def arrives(self) -> bool:
         """Whether this play moves a checker to the point and leaves it there."""
         ends = {to for _, to in self.moves}
         return self.point in ends and self.has[self.point] > self.had[self.point]
+
+
+def any_contact(board: PlainBoard) -> bool:
+    own = [p for p in range(1, 26) if board[p] > 0]
+    return bool(own) and any(board[p] < 0 for p in range(max(own)))
+
+
+def facing_blots(board: PlainBoard) -> int:
+    """Own blots outside the opponent's home board with an opposing checker behind them."""
+    return sum(board[p] == 1 and any(board[q] < 0 for q in range(p)) for p in range(1, 19))
 
 
 def _opponents_back(board: PlainBoard) -> int:
@@ -251,7 +281,9 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
         and it.rolls > it.others
     ),
     "prime": lambda it: (
-        it.made(1, 18) and it.length == prime_at(it.own, it.point) > longest_prime(it.other, holding=True)
+        it.made(1, 18)
+        and it.faces()
+        and it.length == prime_at(it.own, it.point) > longest_prime(it.other, holding=True)
     ),
     "keep_prime": lambda it: (
         it.length == longest_prime(it.own, holding=True) > longest_prime(it.other, holding=True)
@@ -260,10 +292,10 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "contain": lambda it: it.frees(),
     "bar_point": lambda it: bar_point(it),
     "bar_point_contains": lambda it: bar_point(it) and it.frees(),
-    "block": lambda it: it.made(8, 11),
-    "block_contains": lambda it: it.made(8, 11) and it.frees(),
-    "midpoint": lambda it: it.has[13] >= 2 > max(it.there[13], it.had[13]),
-    "landing_point": lambda it: it.made(12, 17),
+    "block": lambda it: it.made(8, 11) and it.faces(),
+    "block_contains": lambda it: it.made(8, 11) and it.frees() and it.faces(),
+    "midpoint": lambda it: it.has[13] >= 2 > max(it.there[13], it.had[13]) and it.contact(),
+    "landing_point": lambda it: it.made(12, 17) and it.faces(),
     "anchor": lambda it: it.made(19, 24),
     "other_bar_point": lambda it: it.has[18] >= 2 > max(it.there[18], it.had[18]),
     "keep_home_point": lambda it: it.kept(1, 6),
@@ -273,15 +305,21 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "keep_anchor": lambda it: it.kept(19, 24),
     "keep_other_bar_point": lambda it: it.kept(18, 18, 18),
     "escape": lambda it: -it.more(BACK) == it.count > 0 and it.arrives() and comes_from_back(it),
-    "pass": lambda it: -it.more(BACK) == it.count > 0,
-    "run_on": lambda it: it.arrives() and comes_from_back(it) and it.point <= 18,
+    "pass": lambda it: -it.more(BACK) == it.count > 0 and not it.contact() and any_contact(it.other),
+    "run_on": lambda it: (
+        it.arrives()
+        and comes_from_back(it)
+        and it.point <= 18
+        and 1 <= it.count <= it.has[it.point] - it.had[it.point]
+        and it.contact()
+    ),
     "clear": lambda it: (
         it.had[it.point] >= 2
         and it.has[it.point] == 0 < it.there[it.point]
         and not any(it.had[it.point + 1 :])
         and it.contact()
     ),
-    "past": lambda it: it.behind(it.other) - it.behind(it.own) == it.count > 0,
+    "past": lambda it: it.behind(it.other) - it.behind(it.own) == it.count > 0 and it.leads_home(),
     "no_shot": lambda it: it.shots() == (0, it.count) and not it.blots_back(),
     "fewer_shots": lambda it: (
         it.shots() == (it.count, it.others) and it.count < it.others and not it.blots_back()
@@ -301,7 +339,9 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
         and it.has[it.point] >= 2
         and it.arrives()
     ),
-    "no_blot": lambda it: it.there[it.point] == 1 != it.has[it.point],
+    "no_blot": lambda it: (
+        it.there[it.point] == 1 != it.has[it.point] and facing_blots(it.own) < facing_blots(it.other)
+    ),
     "in_play": lambda it: it.point <= 2 and it.there[it.point] > max(it.had[it.point], it.has[it.point]),
     "unstack": lambda it: (
         it.has[it.point] < min(it.had[it.point], it.there[it.point]) and it.there[it.point] >= 5
@@ -325,7 +365,9 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "keep_builder": lambda it: (
         7 <= it.point <= 11 and it.had[it.point] >= it.has[it.point] > it.there[it.point]
     ),
-    "slot": lambda it: it.arrives() and it.has[it.point] == 1 and it.had[it.point] == 0 == it.there[it.point],
+    "slot": lambda it: (
+        it.arrives() and it.has[it.point] == 1 and it.had[it.point] == 0 == it.there[it.point] and it.faces()
+    ),
     "bring_home": lambda it: it.more(range(7)) == it.count > 0,
     "home_safely": lambda it: it.more(range(7)) == it.count > 0,
     "home_for_gammon": lambda it: it.more(range(7)) == it.count > 0 and it.had[OFF] == 0,
@@ -334,6 +376,11 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
         (it.count, it.others) == it.pips_outside()
         and it.count < it.others
         and it.has[it.point] > it.there[it.point]
+    ),
+    "save_backgammon": lambda it: it.out_of_board() and not any(it.has[19:]) and not it.contact(),
+    "out_for_backgammon": lambda it: it.out_of_board(),
+    "pips_for_backgammon": lambda it: (
+        (it.count, it.others) == it.pips_back() and it.count < it.others and it.more(BACK) == it.has[OFF] == 0
     ),
     "fill_gap": lambda it: it.has[it.point] > 0 == it.there[it.point] and it.point in HOME,
     "lighter": lambda it: (
@@ -348,7 +395,15 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
 }
 BEYOND = frozenset(
     {
-        *("score", "score_gammon_go", "score_gammon_save", "score_no_gammons", "rollout", "rest"),
+        *(
+            "score",
+            "score_gammon_go",
+            "score_gammon_save",
+            "score_no_gammons",
+            "score_dead_gammons",
+            "rollout",
+            "rest",
+        ),
         *("cube", "cube_no_gammons", "rolls", "ahead", "ending", "exact"),
     }
 )

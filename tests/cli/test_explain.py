@@ -120,6 +120,7 @@ def test_html_is_written(motif_json, tmp_path):
         ((START, "3", "7"), "each die must be 1 to 6, not 7"),
         (("4HPwATDgc", "3", "1"), "has 9 characters"),
         ((START, "3", "1", "--html", "."), "is a folder, not a file"),
+        ((START, "3", "1", "--all"), "--all requires --detailed"),
     ],
 )
 def test_bad_input_is_one_line(motif, words, said):
@@ -127,6 +128,26 @@ def test_bad_input_is_one_line(motif, words, said):
     assert (ending.code, ending.out) == (2, "")
     assert ending.err.count("\n") == 1
     assert said in ending.err
+
+
+def test_the_score_and_all_differences_are_in_the_language(motif):
+    out = motif(
+        *("explain", START, "64", "--fast", "--language", "de"), "--length", 3, "--score", "1-2", "--crawford"
+    ).out
+    assert out.splitlines()[-1] == (
+        "bewertet für 2-away 1-away, Crawford-Spiel; "
+        "Gammonwert 1,00, eines verlorenen 0,00 (im Money Game 0,50)"
+    )
+    english = motif("explain", START, "64", "--fast", "--length", 3, "--score", "1-2", "--crawford").out
+    assert english.splitlines()[-1] == (
+        "valued for 2-away 1-away, Crawford game; gammon value 1.00, if lost 0.00 (money: 0.50)"
+    )
+
+
+def test_all_needs_detailed_in_evaluate(motif):
+    ending = motif("evaluate", START, "--all")
+    assert (ending.code, ending.out, ending.err.count("\n")) == (2, "", 1)
+    assert "--all requires --detailed" in ending.err
 
 
 def test_detailed_shows_the_parts_of_a_value(motif, motif_json, weight_file):

@@ -19,9 +19,11 @@ from motif.analysis.explain.situation import (
     PIPS_A_ROLL,
     PRIME,
     Situation,
+    is_behind,
     meets,
     own_checkers,
     pips_to_home,
+    pips_to_point,
     run_at,
 )
 from motif.board.notation import OFF
@@ -35,7 +37,8 @@ WEAK = ("hold", "hold_more", "place", "move", "keep_from_off")
 """Phrases that only give the place of a checker."""
 _PHRASES = {
     "bear_off": "win bear_off",
-    "save_gammon": "save_gammon home_for_gammon pips_for_gammon hurry",
+    "save_gammon": "save_gammon home_for_gammon pips_for_gammon hurry save_backgammon out_for_backgammon "
+    "pips_for_backgammon",
     "hit": "hit hit_home hit_on_bar hit_rather hit_there hit_and_make hit_two hit_more",
     "shots": "no_shot fewer_shots no_shot_outside fewer_shots_outside",
     "next_rolls": "next_rolls",
@@ -82,9 +85,9 @@ class BoardFact(NamedTuple):
 
 
 _KINDS = {
-    "is_race": "borne_off saved home smoothed placed",
-    "is_saving_gammon": "borne_off hit saved made kept shots escaped home brought placed",
-    "is_back_game": "borne_off hit made kept timed escaped brought in_play cleared home placed",
+    "is_race": "borne_off left saved home smoothed placed",
+    "is_saving_gammon": "borne_off hit left saved made kept shots escaped home brought placed",
+    "is_back_game": "borne_off hit left made kept timed escaped brought in_play cleared home placed",
     "is_bringing_in": (
         "won hit closed shots cleared borne_off safer evened made kept passed home timed placed"
     ),
@@ -94,7 +97,7 @@ _KINDS = {
     ),
 }
 """The kinds of facts that matter in a situation, most important first; the first one that holds counts."""
-_FIGHT = "borne_off hit far_out made cleared escaped passed shots kept in_play home brought timed placed"
+_FIGHT = "borne_off hit left far_out made cleared escaped passed shots kept in_play home brought timed placed"
 """The kinds of facts that matter in all other situations."""
 
 
@@ -200,6 +203,8 @@ class EventView:
 
     def _made(self) -> Iterator[BoardFact]:
         for point in self._points(new=True):
+            if point > HOME and not is_behind(self.board, point):
+                continue
             if (length := self._prime(point)) >= PRIME:
                 yield BoardFact("prime", {"point": point, "length": length})
             elif point <= HOME:
@@ -245,6 +250,8 @@ class EventView:
 
     def _kept(self) -> Iterator[BoardFact]:
         for point in self._points(new=False):
+            if point > HOME and not is_behind(self.board, point):
+                continue
             if (length := self._prime(point)) >= PRIME:
                 yield BoardFact("keep_prime", {"length": length})
             elif point in (_BAR_POINT, MIDPOINT):
@@ -268,9 +275,9 @@ class EventView:
     def _prime(self, point: int) -> int:
         """Return the length of this play's prime at `point`; 0 unless it is longer than the other play's.
 
-        Primes do not count while bringing checkers home past the opponent's.
+        Primes do not count while bringing checkers home past the opponent's, nor with no checker behind them.
         """
-        if point >= BACK or self.situation.is_bringing_in:
+        if point >= BACK or self.situation.is_bringing_in or not is_behind(self.board, point):
             return 0
         length = run_at(self._own, point)
         return length if length > max(run_at(self._other, p) for p in range(1, OWN_BAR)) else 0
@@ -290,7 +297,9 @@ class EventView:
         yield from self._out(BACK)
 
     def _far_out(self) -> Iterator[BoardFact]:
-        yield from self._out(MIDPOINT - 1)
+        """Yield checkers brought past the midpoint; also to it, if they are the last, or out of contact."""
+        is_last = not self._own[BACK + 1 :].any()
+        yield from self._out((MIDPOINT - 1 + is_last) if self._contact else BACK)
 
     def _out(self, least: int) -> Iterator[BoardFact]:
         """Yield checkers that this play brings out of the opponent's home board to `least` or beyond."""
@@ -305,7 +314,8 @@ class EventView:
         ]
         more = -self._more(BACK + 1, OWN_BAR)
         if out and more < 1:
-            yield BoardFact("run_on", {"point": min(out)})
+            if self._contact:
+                yield BoardFact("run_on", {"point": min(out), "count": out.count(min(out))})
         elif out:
             yield BoardFact("escape" if self._contact else "pass", {"point": min(out), "count": more})
 
@@ -313,9 +323,18 @@ class EventView:
         """Yield checkers that only this play brings past the opponent's rearmost checker."""
         behind = _behind(self._own, self.board), _behind(self._other, self.other_board)
         last = int(np.flatnonzero(self.board < 0).min(initial=OWN_BAR))
-        past = any(OFF < to < last < at for at, to in self.event.moves)
-        if past and behind[0] < behind[1]:
+        past = any(_DEEP < to < last < at for at, to in self.event.moves)
+        helps = self.situation.is_bringing_in or not self._contact or self._is_racing_home
+        if past and behind[0] < behind[1] and helps:
             yield BoardFact("past", {"count": behind[1] - behind[0]})
+
+    @property
+    def _is_racing_home(self) -> bool:
+        """Whether the mover leads the race after this play and has no back checkers."""
+        places = np.arange(len(self.board))
+        own = int((np.maximum(self.board, 0) * places).sum())
+        theirs = int((np.maximum(-self.board, 0) * places[::-1]).sum())
+        return own < theirs and not self._own[BACK + 1 :].any()
 
     def _shots(self) -> Iterator[BoardFact]:
         if self.gain.safe >= _MIN_SHOTS and self.exposures[0].shots < self.exposures[1].shots:
@@ -327,7 +346,7 @@ class EventView:
             moved = self._had[at] == 1 and self._own[at] == 0 and at > to > OFF
             if moved and self._own[to] >= 2 and self._own[to] > self._had[to]:
                 yield BoardFact("to_safety", {"source": at, "point": to})
-            elif self.gain.safe > 0:
+            elif self.gain.safe > 0 and _blots(self.board) < _blots(self.other_board):
                 yield BoardFact("no_blot", {"point": at})
 
     def _safer(self) -> Iterator[BoardFact]:
@@ -353,7 +372,7 @@ class EventView:
     def _brought(self) -> Iterator[BoardFact]:
         for at, to in self.event.moves:
             is_new, more = self._own[to] > self._had[to], self._own[to] > self._other[to]
-            aims = bool((self.board[:to] < 0).any())
+            aims = is_behind(self.board, to)
             if to in _BUILDERS and more and aims and not (is_new and at < to):
                 yield BoardFact("builder" if is_new else "keep_builder", {"point": to})
             if at > to > BACK and is_new and more:
@@ -362,7 +381,7 @@ class EventView:
             elif to > at and OWN_BAR > to > BACK and more and not is_new:
                 yield BoardFact("stay_back" + "_more" * bool(self._other[to]), {"point": to})
             is_blot = self._own[to] == 1 and self._had[to] == 0
-            if to in _SLOTS and at > to and is_blot and more and self._contact:
+            if to in _SLOTS and at > to and is_blot and more and aims:
                 yield BoardFact("slot", {"point": to})
             stacked = OFF < at < OWN_BAR and self._other[at] >= _STACK
             if stacked and self._own[at] < min(self._other[at], self._had[at]):
@@ -374,6 +393,18 @@ class EventView:
         enough = min(self.gain.spare, own.spare - other.spare) >= _MIN_SPARE
         if self._contact and enough and other.spare <= _SOON * PIPS_A_ROLL:
             yield BoardFact("timing", {"pips": int(own.spare), "others": int(other.spare)})
+
+    def _left(self) -> Iterator[BoardFact]:
+        """Yield progress out of the opponent's home board, if a backgammon is at stake."""
+        if not self.situation.may_lose_backgammon or not any(at > BACK for at, _ in self.event.moves):
+            return
+        back, more = int(self._own[BACK + 1 :].sum()), -self._more(BACK + 1, OWN_BAR)
+        own, other = pips_to_point(self._own, BACK), pips_to_point(self._other, BACK)
+        if more > 0:
+            is_saved = back == 0 and not self._contact
+            yield BoardFact("save_backgammon" if is_saved else "out_for_backgammon", {"count": more})
+        elif more == 0 and own < other:
+            yield BoardFact("pips_for_backgammon", {"count": own, "others": other})
 
     def _saved(self) -> Iterator[BoardFact]:
         """Yield progress towards bearing off the first checker, if a gammon is at stake."""
@@ -440,6 +471,11 @@ def shots_fact(exposures: tuple[Exposure, Exposure]) -> BoardFact:
     if own.shots:
         return BoardFact(f"fewer_shots{outside}", {"count": own.shots, "others": other.shots})
     return BoardFact(f"no_shot{outside}", {"count": other.shots})
+
+
+def _blots(board: Board) -> int:
+    """Return how many own blots outside the opponent's home board a roll might hit on a `board` (26,)."""
+    return sum(int(board[point] == 1) and is_behind(board, point) for point in range(1, BACK + 1))
 
 
 def _behind(own: IntArray, board: Board) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from motif.analysis.confirmation import ComparedPair
+from motif.analysis.confirmation import ComparedPair, difference_shown
 from motif.analysis.explain.reasons import (
     LOOKAHEAD_STEP,
     ROLLOUT_STEP,
@@ -25,6 +25,8 @@ from motif.players.ranking import EXACT, CubeContext
 
 LITTLE, _MUCH = 0.15, 0.65
 """Gammon values (0.5 in money play) below which gammons count for little, and above which for more."""
+_NOTHING = 1e-6
+"""Gammon value up to which gammons count for nothing."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,9 @@ class Evidence:
         values, more = gammon_values(self.cube_model), self.gammons
         side = 1 if change >= 0 else -1
         if max(values) < LITTLE and side * (more[1] - more[0]) >= abs(change) / 2:
-            return "score_no_gammons" if self.is_match else "cube_no_gammons"
+            if not self.is_match:
+                return "cube_no_gammons"
+            return "score_no_gammons" if max(values) > _NOTHING else "score_dead_gammons"
         gains = side * values[0] * more[0], -side * values[1] * more[1]
         which = int(gains[1] > gains[0])
         if values[which] > _MUCH and gains[which] > 0:
@@ -143,7 +147,7 @@ class Evidence:
 
     def _compared(self, key: str, two: tuple[float, float]) -> str:
         first, second = (self.words.signed(value) for value in two)
-        difference = self.words.signed(_difference(two)).removeprefix("+")
+        difference = self.words.signed(difference_shown(*two)).removeprefix("+")
         facts = {"first": first, "second": second, "difference": difference, "player": self.player}
         return self.words.say("detail", key, better=self.names[0], worse=self.names[1], **facts)
 

@@ -44,9 +44,9 @@ from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
-from motif.evaluators.cube_model import CubeModel, gammon_values
+from motif.evaluators.cube_model import CubeModel, backgammon_value_lost, gammon_values
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
-from motif.evaluators.probabilities import LOSE_GAMMON, OUTPUTS, switched_equities, turned
+from motif.evaluators.probabilities import LOSE_BACKGAMMON, LOSE_GAMMON, OUTPUTS, switched_equities, turned
 from motif.players.ranking import MONEY, CubeContext
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
@@ -58,7 +58,7 @@ _MIN_GAMMONS, _LARGE_SHARE = 0.02, 0.5
 gammons.
 """
 _SOME_GAMMONS = 0.02
-"""Minimum probability of losing a gammon at which saving it is a reason."""
+"""Minimum probability of losing a gammon or backgammon, and of saving a gammon, at which it is a reason."""
 _SUMMED_UP = 5
 """Maximum number of groups in the summary of a position."""
 _SURE = (("clear", 20.0), ("likely", 6.0))
@@ -326,7 +326,7 @@ def explain_play(
     choice = choice or _chosen(evaluator, position, roll, better, worse, context)
     plays = better, worse = choice.better.play, choice.worse.play
     after = better.position.switch_sides().board, worse.position.switch_sides().board
-    situation = Situation(position.board, after, gammons_cost=_gammons_cost(static, plays, cube_model))
+    situation = Situation(position.board, after, *_losses_at_stake(static, plays, cube_model))
     risks = risky_rolls(after) if situation.is_bringing_in else (THROWS, THROWS)
     replied = best_replies(static, plays, cube_model)
     comparison = _compared(static, plays, words)
@@ -392,12 +392,21 @@ def _weighed(
     )
 
 
-def _gammons_cost(static: StaticEvaluator, plays: tuple[Play, Play], cube_model: CubeModel) -> bool:
-    """Return whether a gammon can be lost after a play, and costs more than a single game."""
-    if gammon_values(cube_model)[1] < LITTLE:
-        return False
-    chances = static.evaluate_many(np.array([play.position.board for play in plays]))
-    return bool(turned(chances)[:, LOSE_GAMMON].max() >= _SOME_GAMMONS)
+def _losses_at_stake(
+    static: StaticEvaluator, plays: tuple[Play, Play], cube_model: CubeModel
+) -> tuple[bool, bool]:
+    """Return whether a gammon and a backgammon cost more than the next smaller loss, and are in doubt.
+
+    A backgammon is at stake only if it makes a larger difference between the plays than a gammon.
+    """
+    chances = turned(static.evaluate_many(np.array([play.position.board for play in plays])))
+    gammons, backgammons = chances[:, LOSE_GAMMON], chances[:, LOSE_BACKGAMMON]
+    values = gammon_values(cube_model)[1], backgammon_value_lost(cube_model)
+    decides = values[1] * np.ptp(backgammons) > values[0] * np.ptp(gammons)
+    return (
+        values[0] >= LITTLE and bool(gammons.max() >= _SOME_GAMMONS and gammons.min() <= 1 - _SOME_GAMMONS),
+        values[1] >= LITTLE and bool(backgammons.max() >= _SOME_GAMMONS and decides),
+    )
 
 
 def _gammons(

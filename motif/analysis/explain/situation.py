@@ -24,6 +24,8 @@ MIDPOINT = 13
 _REACH = 6
 """Maximum distance from a checker to a prime in front of it."""
 PIPS_A_ROLL = 49 / 6
+_SD_OF_ROLL, _LUCK = 4.3, 3.0
+"""Standard deviation of the pips of a roll; how many of them above the average nobody rolls."""
 _NEAR = 0.6
 """A gammon is at stake if bearing off one checker takes more than this share of the opponent's rolls."""
 _ALL_BUT_TWO = CHECKERS - 2
@@ -36,7 +38,9 @@ class Situation:
     before: Board
     after: tuple[Board, Board]
     gammons_cost: bool = True
-    """Whether a gammon may be lost, and costs more than a single game."""
+    """Whether a gammon may be lost or saved, and costs more than a single game."""
+    backgammons_cost: bool = True
+    """Whether a backgammon may be lost, costs more than a gammon, and matters more than one."""
 
     @cached_property
     def is_race(self) -> bool:
@@ -46,16 +50,28 @@ class Situation:
     @cached_property
     def may_lose_gammon(self) -> bool:
         """Whether the mover may lose a gammon that counts: the opponent bears off, or is about to."""
+        return self.gammons_cost and self._is_late
+
+    @cached_property
+    def may_lose_backgammon(self) -> bool:
+        """Whether the mover may lose a backgammon that counts, and can leave that home board in time."""
+        in_time = any(_in_time(board, pips_to_point(own_checkers(board), BACK)) for board in self.after)
+        return self.backgammons_cost and self._is_late and in_time
+
+    @cached_property
+    def _is_late(self) -> bool:
+        """Whether the opponent bears off, or is about to, and the mover has borne off nothing."""
         opponent = np.maximum(-self.before, 0)
         begun = opponent.sum() < CHECKERS or opponent[BACK + 1 : OWN_BAR].sum() == CHECKERS
-        return bool(self.gammons_cost and begun and own_checkers(self.before)[OFF] == 0)
+        return bool(begun and own_checkers(self.before)[OFF] == 0)
 
     @cached_property
     def is_saving_gammon(self) -> bool:
-        """Whether the mover has to hurry home, or lose a gammon that counts."""
+        """Whether the mover has to hurry home, or lose a gammon that counts, and can still be in time."""
         rolls = pips_to_home(own_checkers(self.before)) / PIPS_A_ROLL + 1
         others = min(_rolls_to_bear_off(-board[::-1]) for board in self.after)
-        return self.may_lose_gammon and bool(rolls > _NEAR * others)
+        in_time = any(_in_time(board, pips_to_home(own_checkers(board)) + 1) for board in self.after)
+        return self.may_lose_gammon and in_time and bool(rolls > _NEAR * others)
 
     @cached_property
     def is_back_game(self) -> bool:
@@ -93,9 +109,30 @@ def meets(board: Board) -> bool:
     return bool(len(own)) and bool((board[: own.max()] < 0).any())
 
 
+def is_behind(board: Board, point: int) -> bool:
+    """Return whether the opponent still has a checker to bring past a `point` of the `board` (26,)."""
+    return bool((board[:point] < 0).any())
+
+
+def pips_to_point(own: IntArray, point: int) -> int:
+    """Return the pips needed to bring all of a side's checkers (26,) to `point` or below."""
+    return int((own[1:] * np.maximum(np.arange(1, len(own)) - point, 0)).sum())
+
+
 def pips_to_home(own: IntArray) -> int:
     """Return the pips needed to bring all of a side's checkers (26,) home."""
-    return int((own[1:] * np.maximum(np.arange(1, len(own)) - HOME, 0)).sum())
+    return pips_to_point(own, HOME)
+
+
+def _in_time(board: Board, pips: int) -> bool:
+    """Return whether the mover can play `pips` after the `board` (26,) before the opponent has borne off.
+
+    A total of rolls more than `_LUCK` standard deviations above the average counts as impossible.
+    """
+    theirs = -board[::-1]
+    in_race = int((np.maximum(theirs[1:], 0) * np.arange(1, len(theirs))).sum()) / PIPS_A_ROLL
+    rolls = max(np.ceil(max(_rolls_to_bear_off(theirs), in_race)) - 1, 0)
+    return bool(pips <= rolls * PIPS_A_ROLL + _LUCK * _SD_OF_ROLL * np.sqrt(rolls))
 
 
 def _rolls_to_bear_off(board: Board) -> float:

@@ -1,0 +1,205 @@
+"""What a play is praised for depends on what is at stake: gammons, backgammons, blocks, contact."""
+
+from dataclasses import replace
+
+import pytest
+
+from motif.analysis.confirmation import difference_shown
+from motif.analysis.explain import explain_play
+from motif.analysis.explain.explanation import Explanation
+from motif.analysis.explain.situation import Situation
+from motif.analysis.phrases import phrases
+from motif.board.diagram import describe_score
+from motif.board.match_state import MatchState
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play
+from motif.board.position import Position
+from motif.evaluators import load_static
+from motif.players.ranking import MONEY, CubeContext
+
+PLAYER = "motif-v19"
+
+
+def told(
+    identifier: str, roll: str, better: str, worse: str, context: CubeContext = MONEY, language: str = "en"
+) -> Explanation:
+    position, dice = Position.from_id(identifier), (int(roll[0]), int(roll[1]))
+    two = [find_play(text, legal_plays(position, dice)) for text in (better, worse)]
+    return explain_play(load_static(PLAYER), position, dice, *two, context=context, language=language)
+
+
+def phrases_of(it: Explanation) -> set[str]:
+    return {reason.phrase for reason in it.reasons}
+
+
+LAST_OUT = "AgAAfD+AQQQAAA", "54", "19/10", "11/7 11/6"
+ONE_OF_THREE = "BwAAsI0zCBwAAA", "43", "19/16 6/2", "13/9 8/5"
+LAST_OF_THREE = "GQAAsNtQCMABAA", "66", "23/11 23/17(2)", "23/17(2) 9/3 8/2"
+
+
+@pytest.mark.parametrize(
+    ("decision", "language", "first"),
+    [
+        (
+            LAST_OUT,
+            "en",
+            "Brings the last checker out of the opponent's home board and saves the backgammon.",
+        ),
+        (LAST_OUT, "de", "Bringt den letzten Stein aus dem gegnerischen Heimfeld und rettet das Backgammon."),
+        (
+            ONE_OF_THREE,
+            "en",
+            "Brings one more checker out of the opponent's home board to save the backgammon.",
+        ),
+        (
+            ONE_OF_THREE,
+            "de",
+            "Bringt einen Stein mehr aus dem gegnerischen Heimfeld, um das Backgammon zu retten.",
+        ),
+        (
+            LAST_OF_THREE,
+            "en",
+            "Brings the last checker out of the opponent's home board and saves the backgammon.",
+        ),
+    ],
+)
+def test_a_backgammon_is_saved(decision, language, first):
+    assert told(*decision, language=language).sentences[0] == first
+
+
+def test_a_lost_backgammon_is_nothing_to_save_where_gammons_count_for_nothing():
+    at_last = CubeContext(MatchState(length=1))
+    assert "save_backgammon" not in phrases_of(told(*LAST_OUT, context=at_last))
+
+
+@pytest.mark.parametrize("decision", [LAST_OUT, ONE_OF_THREE, LAST_OF_THREE])
+def test_a_gammon_lost_for_sure_is_not_saved(decision):
+    it = told(*decision)
+    assert not phrases_of(it) & {"home_for_gammon", "pips_for_gammon", "hurry", "save_gammon"}
+    boards = tuple(play.position.switch_sides().board for play in (it.better, it.worse))
+    assert not Situation(it.position.board, boards).is_saving_gammon
+
+
+def test_a_backgammon_is_not_saved_where_gammons_differ_more():
+    it = told("ahsAANjdCwBgAA", "62", "24/22*/16", "24/22* 7/1")
+    assert not phrases_of(it) & {"save_backgammon", "out_for_backgammon", "pips_for_backgammon"}
+
+
+def test_a_gammon_in_doubt_is_saved():
+    it = told("jwEAANs/EAQgAA", "53", "bar/22 15/10", "bar/20 15/12")
+    boards = tuple(play.position.switch_sides().board for play in (it.better, it.worse))
+    assert Situation(it.position.board, boards).is_saving_gammon
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        ("vxsAgASfDeYEAA", "42", "15/11 3/1", "11/5"),
+        ("4e4FgwDg85EBQg", "54", "bar/21 8/3", "bar/21 6/1"),
+        ("nTkGMAbGzWMAAw", "61", "8/1", "11/10 11/5"),
+        ("4OfgBwCY58EDIA", "21", "13/11 6/5", "13/11 8/7"),
+    ],
+)
+def test_passing_the_opponent_is_no_merit_behind_in_the_race_or_on_a_buried_point(decision):
+    assert "past" not in phrases_of(told(*decision))
+
+
+@pytest.mark.parametrize(
+    ("decision", "wrong"),
+    [
+        (("jwEAANs/EAQgAA", "53", "bar/22 15/10", "bar/20 15/12"), "block"),
+        (("3HsDBgDLNg0AHA", "31", "9/8 9/6", "8/4"), "block"),
+        (("d/YWAACz3UADQA", "33", "bar/22 13/7 13/10", "bar/22 13/7 6/3"), "keep_prime"),
+        (("57cTAABmzjEEGA", "42", "11/5", "11/7 8/6"), "slot"),
+        (("s90dAABndoQBGA", "21", "13/12 6/4", "13/10"), "slot"),
+    ],
+)
+def test_blocks_primes_and_slots_need_a_checker_to_block(decision, wrong):
+    assert wrong not in phrases_of(told(*decision))
+
+
+def test_without_a_checker_behind_it_a_prime_is_a_home_board():
+    it = told("d/YWAACz3UADQA", "33", "bar/22 13/7 13/10", "bar/22 13/7 6/3")
+    assert it.sentences[0] == "Keeps the 6 point."
+
+
+@pytest.mark.parametrize(
+    ("language", "first"),
+    [
+        ("en", "Brings 2 more checkers out of the opponent's home board and ends the contact."),
+        ("de", "Bringt 2 Steine mehr aus dem gegnerischen Heimfeld und beendet den Kontakt."),
+    ],
+)
+def test_escaping_comes_before_the_midpoint(language, first):
+    it = told("szusAQDcOweAQA", "66", "bar/13 19/13 7/1", "bar/19 7/1(3)", language=language)
+    assert it.sentences[0] == first
+
+
+def test_passing_is_a_merit_where_it_ends_the_contact():
+    it = told("xuY4BwCTnTkABg", "55", "21/11(2)", "21/16(2) 10/5 6/1")
+    assert it.sentences[0] == "Gets 2 more checkers past the opponent's rearmost checker."
+
+
+def test_a_blot_that_only_moves_is_no_merit():
+    it = told("sGfwATDgc/ABMA", "21", "24/23 13/11", "13/10", CubeContext(MatchState(3, 2, 1)))
+    assert "no_blot" not in phrases_of(it)
+
+
+@pytest.mark.parametrize(
+    ("language", "wanted"),
+    [
+        ("en", "Score and cube favour 24/14: gammons count for nothing here."),
+        ("de", "Spielstand und Doppler sprechen für 24/14: Gammons zählen hier nicht."),
+    ],
+)
+def test_gammons_count_for_nothing_at_double_match_point(language, wanted):
+    context = CubeContext(MatchState(length=5, own_score=4, opponent_score=4))
+    it = told("4HPwATDgc/ABMA", "64", "24/14", "8/2 6/2", context, language)
+    assert wanted in it.sentences
+
+
+def test_timing_counts_until_a_point_breaks_or_a_back_checker_moves():
+    decision = "bNsGAQbKnsEANA", "33", "13/7(2)", "13/10(2) 6/3(2)"
+    assert told(*decision).sentences[0] == (
+        "Has 10 pips to play before a point breaks or a back checker moves, instead of 2."
+    )
+    assert told(*decision, language="de").sentences[0] == (
+        "Kann noch 10 Pips ziehen, bevor ein Punkt bricht oder ein hinterer Stein zieht, statt 2."
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "end"), [("en", "a difference of 0.002."), ("de", "ein Unterschied von 0,002.")]
+)
+def test_every_difference_is_that_of_the_equities_shown(language, end):
+    assert difference_shown(0.0244, 0.0216) == 0.002
+    it = told("4HPwATDgc/ABMA", "64", "8/2 6/2", "24/14", CubeContext(MatchState(length=3)), language)
+    # The difference of 0.0028 would round to 0.003, but the equities shown are 0.024 and 0.022.
+    it = replace(it, evidence=replace(it.evidence, cubeful=(0.0244, 0.0216)))
+    assert it.evidence._compared("rollout", it.evidence.cubeful).endswith(end)
+
+
+STATES = (
+    MatchState(),
+    MatchState(jacoby=True),
+    MatchState(cube=2, cube_owner="me"),
+    MatchState(cube=4, cube_owner="opponent"),
+    MatchState(length=7, own_score=2, opponent_score=4),
+    MatchState(length=7, cube=2),
+    MatchState(length=3, own_score=1, opponent_score=2, crawford=True),
+    MatchState(length=5, own_score=4, opponent_score=4),
+    MatchState(length=1),
+)
+
+
+@pytest.mark.parametrize("state", STATES, ids=describe_score)
+def test_the_score_is_described_in_every_language(state):
+    assert phrases().score(state) == describe_score(state)
+    german = phrases("de").score(state)
+    assert german
+    assert not {"cube", "game", "point", "yours", "theirs", "rule", "centre"} & set(german.split())
+
+
+def test_the_score_in_german():
+    state = MatchState(length=3, own_score=1, opponent_score=2, crawford=True)
+    assert phrases("de").score(state) == "2-away 1-away, Crawford-Spiel"

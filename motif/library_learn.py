@@ -23,7 +23,7 @@ from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, as_player, evaluator_of
 from motif.runtime.arrays import Float32Array
-from motif.runtime.errors import DatasetError, MotifError, SettingError, shown
+from motif.runtime.errors import DatasetError, FitError, MotifError, SettingError, shown
 from motif.runtime.files import check_target
 from motif.runtime.frames import Row
 from motif.runtime.settings import changed, settings_with
@@ -202,6 +202,9 @@ def _folders(data: Data) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory() as made:
         folders, names = [], {}
         for number, one in enumerate(several, 1):
+            first = next(k for k, other in enumerate(several, 1) if other is one)
+            if isinstance(one, Dataset) and first < number:
+                raise FitError(f"the dataset is given twice: dataset {number} is dataset {first}")
             if isinstance(one, Dataset):
                 one = one.write(Path(made) / str(number))
                 names[str(one)] = "the dataset" if len(several) == 1 else f"dataset {number}"

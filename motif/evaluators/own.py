@@ -77,11 +77,11 @@ class OwnEvaluator(Evaluator):
             what = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
             raise PlayerError(f"{self.name}: evaluate_many failed: {what}") from error
         if values.shape == (len(boards),):
-            outside = ~((values >= -_LARGEST) & (values <= _LARGEST))
+            outside = ~(np.abs(values) <= _LARGEST + _TOLERANCE)
             if outside.any():
                 wrong = values[outside][0]
                 raise PlayerError(
-                    f"{self.name}: an equity must be {-_LARGEST:g} to {_LARGEST:g}, not {wrong:g}"
+                    f"{self.name}: an equity must be {-_LARGEST:g} to {_LARGEST:g}, not {wrong:.9g}"
                 )
             return _of_equities(values)
         if values.shape != (len(boards), len(OUTPUTS)):
@@ -91,8 +91,9 @@ class OwnEvaluator(Evaluator):
             )
         if fault := probability_fault(values):
             row, name, rule = fault
-            raise PlayerError(f"{self.name}: {name} must be {rule}, not {values[row, OUTPUTS.index(name)]:g}")
-        return values
+            value = values[row, OUTPUTS.index(name)]
+            raise PlayerError(f"{self.name}: {name} must be {rule}, not {value:.9g}")
+        return np.clip(values, 0, 1)
 
 
 def _limits(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
@@ -102,8 +103,11 @@ def _limits(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
 
 
 def probability_fault(rows: npt.NDArray[np.floating]) -> tuple[int, str, str] | None:
-    """Return the first row of `rows` (n, 5) that is impossible, the probability at fault and its rule."""
-    outside = ~((rows >= 0) & (rows <= 1))
+    """Return the first row of `rows` (n, 5) that is impossible, the probability at fault and its rule.
+
+    Each may exceed its limits by rounding; clip it to 0 to 1.
+    """
+    outside = ~((rows >= -_TOLERANCE) & (rows <= 1 + _TOLERANCE))
     wrong = outside | (rows > _limits(rows) + _TOLERANCE)
     if not wrong.any():
         return None

@@ -20,12 +20,27 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from motif.runtime.errors import FileError, MotifError, SettingError, plain_text
+from motif.runtime.errors import FileError, MotifError, SettingError, plain_text, shown
 from motif.runtime.limits import JSON_FILE, Limit, read_within
 
 STDIN = "-"
 """Path that stands for standard input."""
 TEMPORARY_SUFFIX = ".tmp"
+
+
+def paths_of(name: str, given: object) -> list[Path]:
+    """Return the paths that an argument `name` gives: one, or several.
+
+    Raises `SettingError` if it gives something else, or nothing.
+    """
+    several = [given] if isinstance(given, str | Path) else given
+    several = list(several) if isinstance(several, Iterable) else [given]
+    for path in several:
+        if not isinstance(path, str | Path):
+            raise SettingError(f"{name} must be a path or paths, not {shown(path)}", name)
+    if not several:
+        raise SettingError(f"{name}: at least one file is needed", name)
+    return list(map(Path, several))
 
 
 def is_temporary(path: Path) -> bool:

@@ -50,6 +50,44 @@ def test_equities_come_back_as_they_were_given():
     assert np.allclose(equities(rows.astype(float)), given, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (np.float32([1.0000001, 0, 0, 0, 0]), [1, 0, 0, 0, 0]),
+        (np.array([0.5, -1e-9, -1e-12, 0, 0]), [0.5, 0, 0, 0, 0]),
+        (3.0000002, [1, 1, 1, 0, 0]),
+        (-3.0000002, [0, 0, 0, 1, 1]),
+    ],
+)
+def test_rounding_is_no_fault(given, meant):
+    class Rounded:
+        def evaluate_many(self, boards):
+            return np.array([given] * len(boards))
+
+    rows = as_evaluator(Rounded()).evaluate_many(Position.start().board[None])
+    assert rows.tolist() == [meant]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([1.00200001, 0, 0, 0, 0], "win must be 0 to 1, not 1.00200001"),
+        ([-0.002, 0, 0, 0, 0], "win must be 0 to 1, not -0.002"),
+        ([float("nan"), 0, 0, 0, 0], "win must be 0 to 1, not nan"),
+        (3.0020001, "an equity must be -3 to 3, not 3.0020001"),
+        (float("nan"), "an equity must be -3 to 3, not nan"),
+    ],
+)
+def test_values_beyond_rounding_are_refused_with_their_digits(given, said):
+    class Outside:
+        def evaluate_many(self, boards):
+            return np.array([given] * len(boards))
+
+    with pytest.raises(PlayerError) as refused:
+        as_evaluator(Outside()).evaluate_many(Position.start().board[None])
+    assert str(refused.value) == f"Outside: {said}"
+
+
 def test_a_file_and_an_object_rank_alike(tmp_path):
     path = tmp_path / "my_eval.py"
     path.write_text(FILE)

@@ -210,11 +210,12 @@ def evaluate_many(
     Parameters
     ----------
     positions
-        Boards int8 (n, 26), or a list, tuple, array or series of positions and IDs.
+        Boards int8 (n, 26), or a list, tuple, array or series of positions and IDs, or a data frame of boards.
     player
         As for `evaluate`.
     as_frame
-        Whether to return a pandas data frame, or a polars one if pandas is not installed.
+        Whether to return a pandas data frame, with the index of a series or a data frame, or a polars one if
+        pandas is not installed.
 
     Returns
     -------
@@ -234,13 +235,15 @@ def evaluate_many(
     if not as_frame:
         return rows
     values = rows.astype(np.float64)
-    return frame(
+    table = frame(
         {
             "position": gnubg_ids(boards),
             **dict(zip(OUTPUTS, values.T, strict=True)),
             "equity": equities(values),
         }
     )
+    # Series and data frames of pandas, but not of polars.
+    return table.set_axis(positions.index) if hasattr(positions, "iloc") else table
 
 
 def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int | None = None) -> list[Play]:

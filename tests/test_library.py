@@ -30,6 +30,7 @@ FORMS = [
     motif.Position.start(),
     motif.Position.start().board,
     motif.Position.start().board.tolist(),
+    motif.Position.start().board.astype(float),
 ]
 PLAYER = "motif-v0"
 
@@ -78,6 +79,41 @@ def test_match_and_cube_are_keywords():
 def test_cube_and_rollout_are_functions():
     assert motif.cube("AQAAiAAAAAAAAA").action == "double, take"
     assert motif.rollout(START, PLAYER, trials=36, cut=2, seed=4).trials.tolist() == [36]
+
+
+@pytest.mark.parametrize("position", FORMS, ids=str)
+def test_rollout_and_evaluate_take_any_form(position):
+    assert motif.evaluate(position, PLAYER) == motif.evaluate(START, PLAYER)
+    rolled, wanted = (motif.rollout(one, PLAYER, trials=36, cut=2, jobs=1) for one in (position, START))
+    assert (rolled.mean == wanted.mean).all()
+
+
+def test_rollout_takes_several_positions():
+    board = motif.Position.start().board
+    for several in ([START] * 2, [board.tolist()] * 2, np.stack([board] * 2), (one for one in [board] * 2)):
+        assert len(motif.rollout(several, PLAYER, trials=2, cut=2, jobs=1).trials) == 2
+    assert len(motif.rollout([], PLAYER, trials=2, jobs=1).trials) == 0
+
+
+@pytest.mark.parametrize("wrong", [0.5, float("nan"), float("inf"), 1e300, 2**40])
+def test_boards_of_other_numbers_are_refused(wrong):
+    board = motif.Position.start().board.tolist()
+    board[3] = wrong
+    for ask in (motif.evaluate, motif.rollout):
+        with pytest.raises(motif.MotifError, match=r"^(row 0: )?invalid position: "):
+            ask(board, PLAYER)
+
+
+def test_a_frame_of_boards_and_the_index_of_a_series():
+    pandas = pytest.importorskip("pandas")
+    boards = pandas.DataFrame(np.stack([motif.Position.start().board] * 2), index=["a", "b"])
+    rows = motif.evaluate_many(boards, PLAYER)
+    assert np.array_equal(rows, motif.evaluate_many([START] * 2, PLAYER))
+    assert len(motif.rollout(boards, PLAYER, trials=2, cut=2, jobs=1).trials) == 2
+    assert list(motif.evaluate_many(boards, PLAYER, as_frame=True).index) == ["a", "b"]
+    table = motif.evaluate_many(pandas.Series([START, START], index=[7, 3]), PLAYER, as_frame=True)
+    assert list(table.index) == [7, 3]
+    assert list(table["position"]) == [START, START]
 
 
 def test_evaluate_many_takes_a_list_or_an_array():

@@ -8,7 +8,8 @@ import hashlib
 import importlib.util
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -27,7 +28,7 @@ from motif.evaluators.weight_file import WeightFile
 from motif.parameters import ParameterSet, ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.runtime.arrays import Float32Array, FloatArray
-from motif.runtime.errors import PlayerError, plain_text, shown
+from motif.runtime.errors import PlayerError, PlayError, plain_text, shown
 from motif.runtime.frames import frame
 
 _NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
@@ -43,6 +44,18 @@ class EvaluatorLike(Protocol):
 
     def evaluate_many(self, boards: npt.NDArray[np.int8], /) -> npt.ArrayLike:
         """Return five probabilities (n, 5) of `boards` (n, 26), or their equities (n,)."""
+
+
+@contextmanager
+def failures_of(what: str) -> Iterator[None]:
+    """Turn an exception in your own code, which `what` names, into a `PlayerError`."""
+    try:
+        yield
+    except (PlayerError, PlayError):
+        raise
+    except Exception as error:
+        why = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
+        raise PlayerError(f"{what} failed: {why}") from error
 
 
 class OwnEvaluator(Evaluator):
@@ -69,13 +82,8 @@ class OwnEvaluator(Evaluator):
         return rows
 
     def _values(self, boards: npt.NDArray[np.int8]) -> npt.NDArray[np.floating]:
-        try:
+        with failures_of(f"{self.name}: evaluate_many"):
             values = np.asarray(self.own.evaluate_many(boards), np.float64)
-        except PlayerError:
-            raise
-        except Exception as error:
-            what = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
-            raise PlayerError(f"{self.name}: evaluate_many failed: {what}") from error
         if values.shape == (len(boards),):
             outside = ~(np.abs(values) <= _LARGEST + _TOLERANCE)
             if outside.any():
@@ -292,10 +300,26 @@ class _FromFile(OwnEvaluator):
 
 
 def load_own(name: str) -> Evaluator:
-    """Return the evaluator in a Python file: ``my_eval.py``, or ``my_eval.py:name`` if it has several.
+    """Return the evaluator in a Python file; raises `PlayerError` as `own_object` and `own_evaluator` do."""
+    return own_evaluator(name, own_object(name))
 
-    The file is executed. It must define an object with ``evaluate_many``, or a class whose instances have
-    this method and that can be called without arguments.
+
+def own_evaluator(name: str, own: object) -> Evaluator:
+    """Return the evaluator of the `own_object` of the file `name`.
+
+    Raises `PlayerError` for a `motif.Player` that cannot evaluate.
+    """
+    if callable(getattr(own, "choose_many", None)) and getattr(own, "evaluator", own) is None:
+        raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate positions")
+    made = as_evaluator(own)
+    return made if made is own else _FromFile(name, made.own) if isinstance(made, OwnEvaluator) else made
+
+
+def own_object(name: str) -> object:
+    """Return the object in a Python file: ``my_eval.py``, or ``my_eval.py:name`` if it has several.
+
+    The file is executed. It must define an object with ``evaluate_many``, such as a `motif.Player`, or a
+    class of such objects that can be called without arguments. A class and its only object count as one.
 
     Raises
     ------
@@ -312,6 +336,8 @@ def load_own(name: str) -> Evaluator:
         found = {wanted: module[wanted]}
     else:
         found = {key: value for key, value in module.items() if _is_made_here(key, value)}
+        made = [type(value) for value in found.values()]
+        found = {key: value for key, value in found.items() if value not in made}
     if len(found) != 1:
         which = f"; say which, {path}:NAME: {', '.join(sorted(found))}" if found else ""
         number = "several objects" if found else "no object"
@@ -319,13 +345,12 @@ def load_own(name: str) -> Evaluator:
     ((key, own),) = found.items()
     if inspect.isclass(own):
         try:
-            own = own()
+            return own()
         except Exception as error:
             raise PlayerError(
                 f"{path}: {key}() failed: {plain_text(' '.join(str(error).split()))}"
             ) from error
-    made = as_evaluator(own)
-    return made if made is own else _FromFile(name, made.own) if isinstance(made, OwnEvaluator) else made
+    return own
 
 
 def _is_made_here(key: str, value: object) -> bool:

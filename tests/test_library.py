@@ -1,9 +1,11 @@
 """The high-level functions of `import motif`: they accept any form, and their results print themselves."""
 
 import ast
+import builtins
 import doctest
 import inspect
 import json
+import re
 import subprocess
 import sys
 import typing
@@ -223,6 +225,20 @@ def test_the_library_can_be_discovered():
     for name in dir(motif):
         if callable(getattr(motif, name)) and name[0].islower() and name not in UNSUNG:
             assert name in shown, name
+
+
+def test_exceptions_that_docstrings_name_are_public():
+    assert issubclass(motif.PositionError, motif.MotifError)
+    assert issubclass(motif.FailedFitError, motif.FitError)
+    named = {"MotifError"}
+    for name in set(dir(motif)):
+        of = getattr(motif, name)
+        parts = [of, *(getattr(of, part) for part in dir(of) if not part.startswith("_"))]
+        for part in parts if getattr(of, "__module__", "").startswith("motif") else ():
+            named |= set(re.findall(r"\b[A-Z][A-Za-z]*Error\b", inspect.getdoc(part) or ""))
+    assert {"PlayError", "RecordError", "ClusterError"} <= named - set(dir(builtins)) <= set(dir(motif))
+    with pytest.raises(motif.PositionError):
+        motif.evaluate("4H")
 
 
 UNSUNG = {"load", "load_static", "parse_position", "working_on"}

@@ -41,7 +41,7 @@ from motif.rollouts import RolloutSettings
 from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, shown
 from motif.runtime.frames import frame
-from motif.runtime.settings import changed
+from motif.runtime.settings import changed, check_flag
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -488,6 +488,9 @@ def analyse(
         player = judge_name(player, fast, deep)
     elif fast or deep:
         raise SettingError("fast and deep require a player given by name")
+    for label, flag in (("fast", fast), ("deep", deep), ("cube", cube), ("jacoby", jacoby)):
+        if flag is not None:
+            check_flag(label, flag)
     evaluator = evaluator_of(player)
     return analyse_match(record, evaluator, worst=worst, cube=cube, jacoby=jacoby, confirm=confirm, jobs=jobs)
 
@@ -549,6 +552,8 @@ def legal_play(play: str | Play, legal: Sequence[Play], dice: tuple[int, int]) -
     """Return a play given in notation or as a `Play`; raises `PlayError` if it is not among the `legal`."""
     if isinstance(play, str):
         return find_play(play, legal)
+    if not isinstance(play, Play):
+        raise PlayError(f"a play must be a Play, or notation such as '8/5 6/5', not {shown(play)}")
     if all(play.position != one.position for one in legal):
         raise PlayError("illegal play of {1}{2}: {0}".format(play, *dice))
     return play

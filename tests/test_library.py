@@ -19,6 +19,7 @@ import pytest
 
 import motif
 from motif.analysis.judge import MatchOptions
+from motif.board.game_record import MatchRecord
 from motif.cli.main import main
 from motif.evaluators.named import default_player
 from motif.library_options import FitKeywords, MatchKeywords, RolloutKeywords, SampleKeywords
@@ -182,6 +183,105 @@ def test_impossible_input_is_reported_in_one_line(call, message):
     with pytest.raises(motif.MotifError, match=f"^{message}") as caught:
         call()
     assert "\n" not in str(caught.value)
+
+
+class Regressed:
+    """A model that is fitted."""
+
+    def predict(self, rows):
+        return 0 * rows[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: motif.fit("none", version="a"), "version must be a whole number, not 'a'"),
+        (lambda: motif.fit("none", version=-1), "version must be at least 0, not -1"),
+        (lambda: motif.fit("none", version=1.5), "version must be a whole number, not 1.5"),
+        (lambda: motif.fit("none", version=True), "version must be a whole number, not True"),
+        (lambda: motif.fit("none", term_table="x.csv"), "x.csv: the name must end in .parquet"),
+        (lambda: motif.fit("none", term_table=3), "term_table must be a path, not 3"),
+        (lambda: motif.fit("none", out=3), "out must be a path, not 3"),
+        (lambda: motif.fit("none", name=3), "name must be a line of 1 to 1000 printable characters, not 3"),
+        (lambda: motif.fit("none", parent=3), "parent must be a line of 1 to 1000 printable characters, no"),
+        (lambda: motif.fit([]), "data: at least one dataset or file is needed"),
+        (lambda: motif.calibrate([]), "data: at least one dataset or file is needed"),
+        (lambda: motif.benchmark(PLAYER, worst=-1), "worst must be at least 0, not -1"),
+        (lambda: motif.benchmark(PLAYER, seed="x"), "seed must be a whole number, not 'x'"),
+        (lambda: motif.benchmark(PLAYER, seed=-1), "seed must be at least 0, not -1"),
+        (lambda: motif.benchmark(PLAYER, 3), "files must be benchmark files or datasets, not 3"),
+        (lambda: motif.report("none", worst=-1), "worst must be at least 0, not -1"),
+        (lambda: motif.report("none", top="x"), "top must be a whole number, not 'x'"),
+        (lambda: motif.report("none", seed="x"), "seed must be a whole number, not 'x'"),
+        (lambda: motif.report(3), "folder must be a path, not 3"),
+        (lambda: motif.play_money_games(PLAYER, PLAYER, cube="x"), "cube must be True or False, not 'x'"),
+        (lambda: motif.play_money_games(PLAYER, PLAYER, jacoby="x"), "jacoby must be True or False, not 'x'"),
+        (
+            lambda: motif.play_money_games(PLAYER, PLAYER, until_certain="x"),
+            "until_certain must be True or False, not 'x'",
+        ),
+        (
+            lambda: motif.play_money_games(PLAYER, PLAYER, error_rate="x"),
+            "error_rate must be above 0 and below 1, not 'x'",
+        ),
+        (lambda: motif.play_money_games(PLAYER, PLAYER, 2, jobs=True), "jobs must be a whole number, not Tr"),
+        (lambda: motif.rollout(START, PLAYER, jobs=True), "jobs must be a whole number, not True"),
+        (lambda: motif.play_matches(PLAYER, PLAYER, length="3"), "length must be a whole number, not '3'"),
+        (lambda: motif.play_matches(PLAYER, PLAYER, cube="x"), "cube must be True or False, not 'x'"),
+        (lambda: motif.from_sklearn(Regressed(), scaled="x"), "scaled must be True or False, not 'x'"),
+        (lambda: motif.cube_efficiency(PLAYER, 2, 1, jobs=1), "trials: 1 are too few to fit any class"),
+        (lambda: motif.speed(PLAYER, seconds="x"), "seconds must be at least 0.01, not 'x'"),
+        (lambda: motif.speed(PLAYER, seconds=0), "seconds must be at least 0.01, not 0"),
+        (lambda: motif.Game(names=("a",)), r"names must be two names, not \('a',\)"),
+        (lambda: motif.Game(names=(1, 2)), r"names must be two names, not \(1, 2\)"),
+        (lambda: motif.Game(names="ab"), "names must be two names, not 'ab'"),
+        (lambda: motif.Game().resign(None), "invalid resignation None: it must be single, gammon, backg"),
+        (lambda: motif.Game().resign([]), r"invalid resignation \[\]: it must be single"),
+        (lambda: _rolled().push(3), "a play must be a Play, or notation such as '8/5 6/5', not 3"),
+        (lambda: motif.explain(START, "31", PLAYER, better=3), "a play must be a Play, or notation such as"),
+        (lambda: motif.compare_plays(START, "31", PLAYER, plays=[3]), "a play must be a Play, or notation"),
+        (lambda: motif.compare_plays(START, "31", PLAYER, plays=None), "a play must be a Play, or notation"),
+        (lambda: motif.analyse(_record(), confirm="x"), "confirm must be RolloutSettings, True or False, no"),
+        (lambda: motif.analyse(_record(), worst="x"), "worst must be a whole number, not 'x'"),
+        (lambda: motif.analyse(_record(), cube="x"), "cube must be True or False, not 'x'"),
+        (lambda: motif.bootstrap("none", seed="x"), "seed must be a whole number, not 'x'"),
+        (lambda: motif.bootstrap(3), "out must be a path, not 3"),
+        (
+            lambda: motif.bootstrap("none", "demo", config="x.yaml"),
+            "preset: has no effect with a file of sett",
+        ),
+        (
+            lambda: motif.Dataset.from_frame(3),
+            "the table must be a data frame or a mapping of columns, not 3",
+        ),
+        (lambda: motif.sample(player=PLAYER, out="none", recorded=3), "recorded must be a path, not 3"),
+        (lambda: motif.sample(player=PLAYER, out=3), "out must be a path, not 3"),
+        (lambda: motif.convert(3, "x"), "sources must be a path, not 3"),
+        (lambda: motif.convert([], "x"), "sources: at least one file is needed"),
+        (lambda: motif.convert("nosuch", "x.csv"), "nosuch: cannot be read: No such file or directory"),
+        (lambda: motif.read_weight_file(None), "invalid weight file None: it must be a path"),
+        (lambda: motif.read_dataset(None), "folder must be a path, not None"),
+        (lambda: motif.read_match(3), "invalid match file 3: it must be a path"),
+    ],
+)
+def test_plausible_mistakes_are_reported_in_one_line(call, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(motif.MotifError, match=f"^{message}") as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _rolled() -> motif.Game:
+    game = motif.Game(seed=1)
+    game.roll()
+    return game
+
+
+def _record() -> MatchRecord:
+    game = _rolled()
+    game.push(game.legal_plays[0])
+    return game.record
 
 
 def test_results_show_themselves():

@@ -6,7 +6,7 @@ from motif.contests.result import ContestResult, ContestRules, contest_result
 from motif.contests.sequential import ERROR_RATE, SequentialTest
 from motif.players.player import PlayerLike, as_player
 from motif.runtime.errors import SettingError
-from motif.runtime.settings import check_count, check_error_rate, check_seed
+from motif.runtime.settings import check_count, check_error_rate, check_flag, check_seed
 
 GAMES, MATCHES = 1000, 100
 """Default numbers of money games and of matches."""
@@ -66,9 +66,11 @@ def play_money_games(
     check_seed(seed)
     check_count("games", games, 2)
     check_error_rate(error_rate)
+    check_flag("until_certain", until_certain)
+    rules = ContestRules(0, cube, jacoby)
     if until_certain and (cube or luck_adjusted is not False):
         raise SettingError("until_certain requires cubeless games without luck adjustment", "until_certain")
-    contest = new_contest(ContestRules(0, cube, jacoby), luck_adjusted)
+    contest = new_contest(rules, luck_adjusted)
     test = SequentialTest(error_rate) if until_certain else None
     played = play_contest(contest, one, other, games, seed, jobs, test)
     return contest_result(contest.rules, played, contest.judge, error_rate, test)

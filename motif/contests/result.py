@@ -17,6 +17,7 @@ from motif.evaluators import Evaluator
 from motif.rollouts.tally import p_value
 from motif.runtime.arrays import FloatArray
 from motif.runtime.frames import Row, Tabular
+from motif.runtime.settings import check_flag
 
 EVEN_SHARE = 0.5
 """Share of matches won by each of two equal players."""
@@ -45,6 +46,8 @@ class ContestRules:
 
     def __post_init__(self) -> None:
         check_match_length(self.length, with_money=True)
+        check_flag("cube", self.cube)
+        check_flag("jacoby", self.jacoby)
 
     @property
     def even(self) -> float:

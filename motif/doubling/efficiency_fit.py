@@ -35,6 +35,7 @@ from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import CubeStart, tally_trials
 from motif.runtime.arrays import FloatArray
+from motif.runtime.errors import SettingError
 from motif.runtime.settings import check_count, check_seed
 from motif.runtime.streams import derive_states
 
@@ -85,7 +86,7 @@ def fit_efficiency(
 ) -> EfficiencyFit:
     """Fit the cube efficiency x of each position class to cubeful rollouts.
 
-    See `motif.cube_efficiency`; raises `SettingError` if a count is too small.
+    See `motif.cube_efficiency`; raises `SettingError` if a count is too small to fit any class.
     """
     check_seed(seed)
     for name, value, least in (("positions", positions, 2), ("trials", trials, 1), ("rounds", rounds, 1)):
@@ -96,6 +97,10 @@ def fit_efficiency(
         won, chances = cubeful_results(evaluator, efficiency, boards, trials, seed=seed, jobs=jobs)
         fits = _fits(boards, classes, won, chances, trials)
         efficiency = _with(fits)
+    if not fits:
+        raise SettingError(
+            f"trials: {trials} are too few to fit any class, whose results are all certain", "trials"
+        )
     return EfficiencyFit(fits, efficiency, rounds)
 
 

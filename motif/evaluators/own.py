@@ -30,6 +30,7 @@ from motif.parameters.named_sets import features
 from motif.runtime.arrays import Float32Array, FloatArray
 from motif.runtime.errors import PlayerError, PlayError, plain_text, shown
 from motif.runtime.frames import frame
+from motif.runtime.settings import check_flag
 
 _NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
 _RETURNS = f"(n, {len(OUTPUTS)}) probabilities or (n,) equities"
@@ -227,6 +228,8 @@ def from_sklearn(
     PlayerError
         For an object with neither ``predict`` nor ``predict_proba``, a model that is not fitted or has other
         columns, and a classifier without two classes.
+    SettingError
+        If `scaled` is neither True nor False.
 
     Notes
     -----
@@ -238,6 +241,7 @@ def from_sklearn(
         raise PlayerError(f"{shown(model)} is not a fitted estimator: it has no method predict")
     if target not in ("equity", "win"):
         raise PlayerError(f"target must be equity or win, not {shown(target)}")
+    check_flag("scaled", scaled)
     _check_columns(model, chosen)
     own = _FromFunction(partial(_predicted, model, chosen, scaled, target))
     evaluator = OwnEvaluator(name or type(model).__name__, own)

@@ -56,9 +56,9 @@ HIDDEN_KEY = "hidden"
 LINE_WANTED = "must be a line of 1 to 1000 printable characters"
 
 
-def is_line(text: str) -> bool:
+def is_line(text: object) -> bool:
     """Return whether a name or a sentence is one line that can be printed as it is."""
-    return bool(text) and plain_text(text) == text
+    return isinstance(text, str) and bool(text) and plain_text(text) == text
 
 
 @dataclass(frozen=True)

@@ -28,19 +28,23 @@ STDIN = "-"
 TEMPORARY_SUFFIX = ".tmp"
 
 
+def path_of(name: str, given: object) -> Path:
+    """Return the path that an argument `name` gives; raises `SettingError` for anything else."""
+    if not isinstance(given, str | os.PathLike):
+        raise SettingError(f"{name} must be a path, not {shown(given)}", name)
+    return Path(given)
+
+
 def paths_of(name: str, given: object) -> list[Path]:
     """Return the paths that an argument `name` gives: one, or several.
 
     Raises `SettingError` if it gives something else, or nothing.
     """
-    several = [given] if isinstance(given, str | Path) else given
-    several = list(several) if isinstance(several, Iterable) else [given]
-    for path in several:
-        if not isinstance(path, str | Path):
-            raise SettingError(f"{name} must be a path or paths, not {shown(path)}", name)
-    if not several:
+    is_one = isinstance(given, str | os.PathLike) or not isinstance(given, Iterable)
+    paths = [path_of(name, one) for one in ([given] if is_one else given)]
+    if not paths:
         raise SettingError(f"{name}: at least one file is needed", name)
-    return list(map(Path, several))
+    return paths
 
 
 def is_temporary(path: Path) -> bool:

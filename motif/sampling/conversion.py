@@ -13,7 +13,7 @@ from motif.board.match_file import (
     write_match,
 )
 from motif.runtime.errors import MotifError, RecordError, SettingError
-from motif.runtime.files import check_target, paths_of, reading
+from motif.runtime.files import check_target, path_of, paths_of, reading
 from motif.runtime.progress import progress
 from motif.sampling.dataset import is_dataset
 from motif.sampling.label_files import SUFFIXES, export_labels, import_labels, label_format, rewrite_labels
@@ -51,7 +51,7 @@ def convert(
     RecordError, DatasetError, FileError
         If a source cannot be read, or a file cannot be written.
     """
-    paths, target = paths_of("sources", sources), paths_of("out", out)[0]
+    paths, target = paths_of("sources", sources), path_of("out", out)
     for path in paths:
         if str(path) != STDIN:
             with reading(path, RecordError):

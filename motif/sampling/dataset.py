@@ -286,7 +286,11 @@ def kept_parts(
         lost = bool(paths) and not is_dataset(folder)
         if resume and (lost or isinstance(error, DamagedManifestError)):
             return _adopted(paths, provenance, games)
-        raise
+        if is_dataset(folder):
+            raise
+        raise DatasetError(
+            f"{folder}: not a dataset: the folder is not empty and has no {MANIFEST}"
+        ) from None
     if not resume:
         raise DatasetError(f"{folder}: already contains a dataset; {{resume}} continues it", "resume")
     _compare(folder, settings, provenance)

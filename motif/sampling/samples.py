@@ -27,7 +27,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
-from motif.runtime.files import working_in
+from motif.runtime.files import path_of, working_in
 from motif.runtime.frames import frame
 from motif.runtime.package import VERSION
 from motif.runtime.parquet import texts_of
@@ -213,6 +213,8 @@ class Dataset:
         DatasetError
             If a column is missing or a value is impossible.
         """
+        if not (hasattr(table, "__getitem__") and hasattr(table, "__contains__")):
+            raise DatasetError(f"the table must be a data frame or a mapping of columns, not {shown(table)}")
         missing = [name for name in ("position", *OUTPUTS) if name not in table]
         if missing:
             needed = ", ".join(("position", *OUTPUTS))
@@ -246,10 +248,11 @@ class Dataset:
 
         Raises `DatasetError` if `folder` is not empty, and `FileError` if it cannot be written.
         """
+        folder = path_of("folder", folder)
         pieces = (self[start : start + ROWS_A_PART] for start in range(0, len(self), ROWS_A_PART))
         known = {"games_key": self.games_key} if self.games_key else {}
-        write_pieces(Path(folder), pieces, source="python", **known)
-        return Path(folder)
+        write_pieces(folder, pieces, source="python", **known)
+        return folder
 
     def columns(self) -> dict[str, object]:
         """Return the columns of a part's file, keyed by name."""
@@ -417,11 +420,11 @@ def read_dataset(folder: Path | str) -> Dataset:
 
     Raises
     ------
-    DatasetError
-        If the dataset is missing, empty or damaged.
+    DatasetError, SettingError
+        If the dataset is missing, empty or damaged, or `folder` is not a path.
     """
-    data = joined(read_parts(Path(folder)))
-    return replace(data, games_key=games_key(Path(folder)))
+    folder = path_of("folder", folder)
+    return replace(joined(read_parts(folder)), games_key=games_key(folder))
 
 
 def drawn_games(games: IntArray, validation: float, seed: int) -> IntArray:

@@ -190,7 +190,10 @@ def test_bad_calls_are_one_line(motif, mat, dataset, tmp_path):
         ([dataset, tmp_path / "out"], "the suffix of labelled positions must be .csv or .txt"),
         ([dataset, tmp_path / "out.csv", "--to", "mat"], "--to applies only to matches"),
         ([tmp_path / "none.mat", tmp_path / "b.mat"], "none.mat: cannot be read: No such file"),
-        ([tmp_path / "none", tmp_path / "b.csv"], f"error: {tmp_path / 'none'}: cannot be read: No such file"),
+        (
+            [tmp_path / "none", tmp_path / "b.csv"],
+            f"error: {tmp_path / 'none'}: cannot be read: No such file",
+        ),
     ):
         ending = motif("convert", *words)
         assert (ending.code, ending.out) == (2, "")

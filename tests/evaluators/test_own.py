@@ -239,7 +239,9 @@ def test_a_player_that_chooses_is_loaded_from_a_file(tmp_path):
         assert player.choose("4HPwATDgc/ABMA", "31") == legal_plays("4HPwATDgc/ABMA", "31")[0]
         with pytest.raises(PlayerError, match=r"^the player '.*' chooses plays but cannot evaluate pos"):
             load_evaluator(str(name))
-        with pytest.raises(PlayerError, match=r"^the player '.*@1' chooses|^the player '.*' chooses plays but"):
+        with pytest.raises(
+            PlayerError, match=r"^the player '.*@1' chooses|^the player '.*' chooses plays but"
+        ):
             as_player(f"{name}@1")
     # Workers load the file again.
     assert play_money_games(str(path), "random", 20, jobs=2) == play_money_games(path, "random", 20, jobs=1)

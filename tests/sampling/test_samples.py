@@ -91,6 +91,10 @@ def test_what_is_written_is_read_again_and_by_pandas(data, tmp_path):
     assert same(Dataset.from_frame(data.to_frame()), data)
     with pytest.raises(DatasetError, match="already contains a dataset"):
         data.write(folder)
+    (other := tmp_path / "other").mkdir()
+    (other / "notes.txt").touch()
+    with pytest.raises(DatasetError, match="other: not a dataset: the folder is not empty and has no _mani"):
+        data.write(other)
 
 
 def test_a_manifest_of_the_former_name_is_read(data, tmp_path):

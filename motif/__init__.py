@@ -11,8 +11,8 @@ Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
          fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net
 Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
-Results have ``to_dict()`` and ``to_frame()``, and appear as tables with ``print`` and in notebooks.  Errors,
-such as `PositionError`, are of the class `MotifError`, with one-line messages.  See ``help(motif.rank)``.
+Results have ``to_dict()`` and, except for probabilities, ``to_frame()``; ``print`` and notebooks show tables.
+Errors, such as `PositionError`, are of class `MotifError`, with one-line messages.  See ``help(motif.rank)``.
 """
 
 from pathlib import Path
@@ -92,8 +92,8 @@ if TYPE_CHECKING:
     from motif.runtime.errors import FitError as FitError
     from motif.runtime.errors import MotifError as MotifError
     from motif.runtime.errors import ParameterError as ParameterError
-    from motif.runtime.errors import PlayError as PlayError
     from motif.runtime.errors import PlayerError as PlayerError
+    from motif.runtime.errors import PlayError as PlayError
     from motif.runtime.errors import PositionError as PositionError
     from motif.runtime.errors import RecordError as RecordError
     from motif.runtime.errors import SettingError as SettingError

@@ -210,7 +210,8 @@ def evaluate_many(
     Parameters
     ----------
     positions
-        Boards int8 (n, 26), or a list, tuple, array or series of positions and IDs, or a data frame of boards.
+        Boards int8 (n, 26), a data frame of boards, or a list, tuple, array or series of positions and
+        IDs.
     player
         As for `evaluate`.
     as_frame
@@ -243,7 +244,7 @@ def evaluate_many(
         }
     )
     # Series and data frames of pandas, but not of polars.
-    return table.set_axis(positions.index) if hasattr(positions, "iloc") else table
+    return table.set_axis(cast("DataFrame", positions).index) if hasattr(positions, "iloc") else table
 
 
 def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int | None = None) -> list[Play]:

@@ -117,7 +117,7 @@ def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:
     return evaluator, evaluator.name
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Fit(FittedWeights):
     """Fitted weights, with the errors of the fit after each pass; accepted wherever a player is."""
 

@@ -5,6 +5,7 @@ import builtins
 import doctest
 import inspect
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -300,6 +301,64 @@ def test_results_show_themselves():
     assert (
         repr(motif.load("motif-v0@1")) == "<player motif-v0@1: weights that come with motif, 1-ply lookahead>"
     )
+
+
+def _results(folder: Path) -> dict[str, object]:
+    motif.sample(player="simple", games=4, trials=2, cut=4, out=folder, jobs=1)
+    short = {"trials": 36, "cut": 2, "jobs": 1}
+    return {
+        "rank": motif.rank(START, "31", PLAYER),
+        "explain": motif.explain(START, "31", PLAYER),
+        "cube": motif.cube("dPexAAB07zMAAA", PLAYER),
+        "decide": motif.decide(START, "31", PLAYER),
+        "rollout": motif.rollout(START, PLAYER, **short),
+        "compare_plays": motif.compare_plays(START, "31", PLAYER, candidates=2, **short),
+        "rollout_cube": motif.rollout_cube(START, PLAYER, **short),
+        "money games": motif.play_money_games("pubeval", "random", 4, jobs=1),
+        "matches": motif.play_matches("pubeval", "random", 2, length=1, jobs=1),
+        "tournament": motif.play_tournament(["pubeval", "random"], 2, jobs=1),
+        "analyse": motif.analyse(_record(), PLAYER, jobs=1),
+        "cube_windows": motif.cube_windows(PLAYER, 4),
+        "cube_efficiency": motif.cube_efficiency(PLAYER, 2, 36, rounds=1, jobs=1),
+        "fit": motif.fit(folder, parameters="keith", heads="win", jobs=1),
+        "calibrate": motif.calibrate(folder, PLAYER, jobs=1),
+        "weights": motif.load_static(PLAYER).weights,
+        "bearoff": motif.bearoff("AQAAiAAAAAAAAA"),
+        "evaluate": motif.evaluate(START, PLAYER),
+    }
+
+
+def test_every_result_can_be_converted_shown_and_compared(tmp_path):
+    for name, result in _results(tmp_path / "data").items():
+        assert len(repr(result)) < 4000, name
+        again = pickle.loads(pickle.dumps(result))
+        assert isinstance(again == result, bool), name
+        assert result == result, name
+        if name == "weights":
+            assert repr(result) == "<weights motif-v0: 3 classes, 28,525 weights of motif>"
+            continue
+        json.dumps(result.to_dict())
+        if name not in ("bearoff", "evaluate"):
+            assert len(result.to_frame().columns), name
+            assert "<table" in result._repr_html_() or name == "explain", name
+
+
+def test_a_frame_of_a_contest_has_the_same_columns_for_few_games():
+    pytest.importorskip("pandas")
+    few, many = (motif.play_money_games("pubeval", "random", n, jobs=1).to_frame() for n in (4, 60))
+    assert list(few.columns) == list(many.columns)
+    assert np.isnan(few["se"][0])
+    assert few["se"].dtype == many["se"].dtype
+    assert few["note"][0] == "fewer than 60 games are too few for a standard error"
+    assert many["note"][0] == ""
+    matches = [motif.play_matches("pubeval", "random", n, length=1, jobs=1).to_frame() for n in (2, 60)]
+    assert list(matches[0].columns) == list(matches[1].columns)
+    adjusted = [
+        motif.play_money_games("pubeval", "random", n, luck_adjusted=PLAYER, jobs=1).to_frame()
+        for n in (2, 60)
+    ]
+    assert list(adjusted[0].columns) == list(adjusted[1].columns)
+    assert {"without_luck_se", "without_luck_mean"} <= set(adjusted[0].columns)
 
 
 def declared() -> list[str]:

@@ -32,6 +32,7 @@ def check_match_length(length: object, *, with_money: bool = False) -> None:
     """Raise `SettingError` for an unsupported match length; `with_money` allows 0, money play."""
     if not isinstance(length, Integral) or isinstance(length, bool):
         raise SettingError(f"length must be a whole number, not {shown(length)}", "length")
+    length = int(length)
     if not (1 <= length <= MAX_MATCH_LENGTH or (with_money and length == 0)):
         money = " (0: money play)" * with_money
         raise SettingError(f"length must be 1 to {MAX_MATCH_LENGTH} points{money}, not {length}", "length")

@@ -12,7 +12,7 @@ the default).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ from motif.rollouts.tally import Tally
 from motif.rollouts.trials import CubeStart, tally_trials
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
+from motif.runtime.frames import Row, Tabular
 from motif.runtime.settings import check_count, check_seed
 from motif.runtime.streams import derive_states
 
@@ -65,14 +66,26 @@ class FittedEfficiency:
     """Number of games rolled out in the last round."""
 
 
-@dataclass(frozen=True)
-class EfficiencyFit:
+@dataclass(frozen=True, repr=False)
+class EfficiencyFit(Tabular):
     """The fits for all position classes that occurred in the games."""
 
     classes: tuple[FittedEfficiency, ...]
     efficiency: Efficiency
     """Default efficiencies with the fitted values; the x of a race does not depend on the pips."""
     rounds: int
+
+    def records(self) -> list[Row]:
+        """Return a row for each class."""
+        return [asdict(fitted) for fitted in self.classes]
+
+    def to_dict(self) -> Row:
+        """Return the fits and the resulting efficiencies by name, for JSON."""
+        return {
+            "classes": self.records(),
+            "efficiency": asdict(self.efficiency),
+            "rounds": self.rounds,
+        }
 
 
 def fit_efficiency(

@@ -40,8 +40,10 @@ def paths_of(name: str, given: object) -> list[Path]:
 
     Raises `SettingError` if it gives something else, or nothing.
     """
-    is_one = isinstance(given, str | os.PathLike) or not isinstance(given, Iterable)
-    paths = [path_of(name, one) for one in ([given] if is_one else given)]
+    several = [given]
+    if isinstance(given, Iterable) and not isinstance(given, str | os.PathLike):
+        several = list(given)
+    paths = [path_of(name, one) for one in several]
     if not paths:
         raise SettingError(f"{name}: at least one file is needed", name)
     return paths

@@ -112,5 +112,5 @@ def check_flag(name: str, value: object) -> None:
 
 def check_error_rate(error_rate: object) -> None:
     """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
-    if not isinstance(error_rate, Real) or not 0 < error_rate < 1:
+    if not isinstance(error_rate, Real) or not 0 < float(error_rate) < 1:
         raise SettingError(f"error_rate must be above 0 and below 1, not {shown(error_rate)}", "error_rate")

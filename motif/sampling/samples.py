@@ -5,11 +5,10 @@
 """
 
 import hashlib
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -96,7 +95,7 @@ class Dataset:
     position_class: npt.NDArray[np.int8]
     """Indices into `CLASS_NAMES`."""
     games_key: str = ""
-    """Key that datasets of the same games share, as in `motif.sampling.dataset.games_key`; empty if unknown."""
+    """Key that datasets of the same games share (`motif.sampling.dataset.games_key`); empty if unknown."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -230,7 +229,7 @@ class Dataset:
             value = probabilities[row, OUTPUTS.index(name)]
             raise DatasetError(f"{name} of row {row} is {value}: it must be {rule}")
         data = labelled(boards, np.clip(probabilities, 0, 1))
-        plain = {
+        plain: dict[str, Any] = {
             name: _column(table, name, getattr(data, name).dtype, count)
             for name in _PLAIN_COLUMNS
             if name in table
@@ -347,7 +346,7 @@ def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str) -> None:
 
 
 def _column(table: FrameLike, name: str, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
-    """Return a column of `count` rows as `dtype`; raises `DatasetError` for values that are of another type."""
+    """Return a column of `count` rows as `dtype`; raises `DatasetError` for values of another type."""
     values, wanted = np.asarray(table[name]), np.dtype(dtype)
     if values.shape != (count,):
         rows = f"{len(values)} rows" if values.ndim == 1 else f"the shape {values.shape}"
@@ -376,7 +375,10 @@ def _is_whole(value: object, *, low: int, high: int) -> bool:
     """Return whether `value` is a whole number from `low` to `high`; one may be written as 1.0."""
     if _is_truth(value) or not isinstance(value, Real):
         return False
-    return math.isfinite(value) and value == int(value) and low <= value <= high
+    if isinstance(value, Integral):
+        return low <= int(value) <= high
+    number = float(value)
+    return number.is_integer() and low <= int(number) <= high
 
 
 def _content_key(data: Dataset) -> str:

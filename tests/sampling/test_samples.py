@@ -173,7 +173,7 @@ def test_datasets_of_the_same_games_in_memory_have_the_same_games_in_a_fit(data,
     assert games_key(pieces[0]) == games_key(pieces[1]) == games_key(folder)
     held = validation_games([folder], 0.2, 3)
     assert validation_games(pieces, 0.2, 3).tolist() == held.tolist()
-    # A sum numbers the games of the second dataset anew.
+    # A sum gives the games of the second dataset new numbers.
     assert (data + data).games_key == ""
 
 

@@ -11,8 +11,8 @@ Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
          fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net
 Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
-Results have ``to_dict()`` and ``to_frame()``, and appear as tables with ``print`` and in notebooks.  Errors
-are `MotifError`, with one-line messages.  See ``help(motif.rank)`` and docs/how-to in motif's source.
+Results have ``to_dict()`` and, except for probabilities, ``to_frame()``; ``print`` and notebooks show tables.
+Errors, such as `PositionError`, are of class `MotifError`, with one-line messages.  See ``help(motif.rank)``.
 """
 
 from pathlib import Path
@@ -84,7 +84,21 @@ if TYPE_CHECKING:
     from motif.rollouts import Comparison as Comparison
     from motif.rollouts import RolloutResult as RolloutResult
     from motif.rollouts import RolloutSettings as RolloutSettings
+    from motif.runtime.errors import BenchmarkError as BenchmarkError
+    from motif.runtime.errors import ClusterError as ClusterError
+    from motif.runtime.errors import DatasetError as DatasetError
+    from motif.runtime.errors import FailedFitError as FailedFitError
+    from motif.runtime.errors import FileError as FileError
+    from motif.runtime.errors import FitError as FitError
     from motif.runtime.errors import MotifError as MotifError
+    from motif.runtime.errors import ParameterError as ParameterError
+    from motif.runtime.errors import PlayerError as PlayerError
+    from motif.runtime.errors import PlayError as PlayError
+    from motif.runtime.errors import PositionError as PositionError
+    from motif.runtime.errors import RecordError as RecordError
+    from motif.runtime.errors import SettingError as SettingError
+    from motif.runtime.errors import WeightFileError as WeightFileError
+    from motif.runtime.errors import WorkerError as WorkerError
     from motif.runtime.package import VERSION
     from motif.runtime.parallel import working_on as working_on
     from motif.sampling.conversion import convert as convert

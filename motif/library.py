@@ -41,7 +41,7 @@ from motif.rollouts import RolloutSettings
 from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, shown
 from motif.runtime.frames import frame
-from motif.runtime.settings import changed
+from motif.runtime.settings import changed, check_flag
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -211,11 +211,13 @@ def evaluate_many(
     Parameters
     ----------
     positions
-        Boards int8 (n, 26), or a list, tuple, array or series of positions and IDs.
+        Boards int8 (n, 26), a data frame of boards, or a list, tuple, array or series of positions and
+        IDs.
     player
         As for `evaluate`.
     as_frame
-        Whether to return a pandas data frame, or a polars one if pandas is not installed.
+        Whether to return a pandas data frame, with the index of a series or a data frame, or a polars one if
+        pandas is not installed.
 
     Returns
     -------
@@ -235,13 +237,15 @@ def evaluate_many(
     if not as_frame:
         return rows
     values = rows.astype(np.float64)
-    return frame(
+    table = frame(
         {
             "position": gnubg_ids(boards),
             **dict(zip(OUTPUTS, values.T, strict=True)),
             "equity": equities(values),
         }
     )
+    # Series and data frames of pandas, but not of polars.
+    return table.set_axis(cast("DataFrame", positions).index) if hasattr(positions, "iloc") else table
 
 
 def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int | None = None) -> list[Play]:
@@ -486,6 +490,9 @@ def analyse(
         player = judge_name(player, fast, deep)
     elif fast or deep:
         raise SettingError("fast and deep require a player given by name")
+    for label, flag in (("fast", fast), ("deep", deep), ("cube", cube), ("jacoby", jacoby)):
+        if flag is not None:
+            check_flag(label, flag)
     evaluator = evaluator_of(player)
     return analyse_match(record, evaluator, worst=worst, cube=cube, jacoby=jacoby, confirm=confirm, jobs=jobs)
 
@@ -547,6 +554,8 @@ def legal_play(play: str | Play, legal: Sequence[Play], dice: tuple[int, int]) -
     """Return a play given in notation or as a `Play`; raises `PlayError` if it is not among the `legal`."""
     if isinstance(play, str):
         return find_play(play, legal)
+    if not isinstance(play, Play):
+        raise PlayError(f"a play must be a Play, or notation such as '8/5 6/5', not {shown(play)}")
     if all(play.position != one.position for one in legal):
         raise PlayError("illegal play of {1}{2}: {0}".format(play, *dice))
     return play

@@ -10,6 +10,7 @@ from motif.board.match_file import write_match
 from motif.board.moves import Play, RollLike, as_roll
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
+from motif.evaluators.weight_file import is_line
 from motif.library import legal_play
 from motif.players.player import evaluator_of
 from motif.rollouts.games import SeededDice
@@ -65,6 +66,9 @@ class Game:
         names: tuple[str, str] = ("player 0", "player 1"),
         seed: int | None = None,
     ) -> None:
+        is_pair = isinstance(names, Sequence) and not isinstance(names, str) and len(names) == 2
+        if not is_pair or not all(map(is_line, names)):
+            raise SettingError(f"names must be two names, not {shown(names)}", "names")
         rules = SessionRules(length, cube=cube, jacoby=jacoby, beavers=beavers, raccoons=raccoons)
         self._session = GameSession((Seat(names[0]), Seat(names[1])), rules=rules)
         self._game = EventGame(self._session, SeededDice(seed), _advisor)
@@ -186,12 +190,12 @@ class Game:
         RecordError
             For a cube action that is not allowed now.
         """
-        if play in _CUBE_WORDS:
+        if isinstance(play, str) and play in _CUBE_WORDS:
             self._game.follow(["drop" if play == "pass" else play])
             return
         if self.dice is None:
             raise PlayError(f"no roll to play {shown(str(play))} with: call roll() first")
-        if isinstance(play, Play):
+        if not isinstance(play, str):
             play = legal_play(play, self.legal_plays, self.dice).notation
         self._game.follow(["play", play])
 
@@ -241,7 +245,7 @@ class Game:
             If no game is in progress, or if a loss of this size is impossible: under the Jacoby rule before a
             double, or after a checker has been borne off.
         """
-        if loss not in RESIGNATIONS:
+        if not isinstance(loss, str) or loss not in RESIGNATIONS:
             hint = did_you_mean(loss, RESIGNATIONS)
             raise SettingError(
                 f"invalid resignation {shown(loss)}: it must be {', '.join(RESIGNATIONS)}{hint}"

@@ -14,7 +14,8 @@ from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
 from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.named import LATEST, WRITTEN_WEIGHT_SUFFIXES
 from motif.evaluators.static import from_weights, weights_of
-from motif.learning.bootstrap_run import load_config, load_preset, run_bootstrap, with_seed
+from motif.fitting.significance import TERM_TABLE_SUFFIX
+from motif.learning.bootstrap_run import configured, run_bootstrap, with_seed
 from motif.learning.fit import FittedWeights, fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.recalibration import Calibration, weights_behind
@@ -23,10 +24,10 @@ from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, as_player, evaluator_of
 from motif.runtime.arrays import Float32Array
-from motif.runtime.errors import DatasetError, MotifError, SettingError, shown
-from motif.runtime.files import check_target
+from motif.runtime.errors import DatasetError, FitError, MotifError, SettingError, shown
+from motif.runtime.files import check_target, path_of, paths_of
 from motif.runtime.frames import Row
-from motif.runtime.settings import changed, settings_with
+from motif.runtime.settings import changed, check_count, check_seed, settings_with
 from motif.sampling.game_results import read_results
 from motif.sampling.recorded_games import read_games
 from motif.sampling.sample import SampleResult, SampleSettings
@@ -101,9 +102,11 @@ def sample(
     labeller, label_name = _named(base.label if settings and label == "rollout" else label)
     said = changed(base, {**changes, "player": name, "label": label_name})
     said.check_effects()
-    paths = [recorded] if isinstance(recorded, Path | str) else list(recorded)
-    games = read_games(map(Path, paths)) if paths else []
-    return make_samples(said, out, recorded=games, resume=resume, jobs=jobs, player=own, labeller=labeller)
+    paths = [] if recorded in ((), []) else paths_of("recorded", recorded)
+    games = read_games(paths) if paths else []
+    return make_samples(
+        said, path_of("out", out), recorded=games, resume=resume, jobs=jobs, player=own, labeller=labeller
+    )
 
 
 def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:
@@ -114,7 +117,7 @@ def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:
     return evaluator, evaluator.name
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Fit(FittedWeights):
     """Fitted weights, with the errors of the fit after each pass; accepted wherever a player is."""
 
@@ -183,9 +186,10 @@ class Fit(FittedWeights):
         SettingError, FileError
             For a name that is not that of a weight file, or a file that cannot be written.
         """
-        check_target(Path(path), *WRITTEN_WEIGHT_SUFFIXES)
-        with_words(self.weights).save(Path(path))
-        return Path(path)
+        file = path_of("path", path)
+        check_target(file, *WRITTEN_WEIGHT_SUFFIXES)
+        with_words(self.weights).save(file)
+        return file
 
 
 Data = Path | str | Dataset | Sequence[Path | str | Dataset]
@@ -197,11 +201,16 @@ def _folders(data: Data) -> Iterator[list[Path]]:
     """Provide the folders of `data`; messages name datasets in memory "dataset 1" and so on."""
     several = [data] if isinstance(data, str | Path | Dataset) else data
     several = list(several) if isinstance(several, Sequence | Iterator) else [several]
+    if not several:
+        raise DatasetError("data: at least one dataset or file is needed")
     if wrong := [one for one in several if not isinstance(one, str | Path | Dataset)]:
         raise DatasetError(f"data must be datasets or their folders, not {shown(wrong[0])}")
     with tempfile.TemporaryDirectory() as made:
         folders, names = [], {}
         for number, one in enumerate(several, 1):
+            first = next(k for k, other in enumerate(several, 1) if other is one)
+            if isinstance(one, Dataset) and first < number:
+                raise FitError(f"the dataset is given twice: dataset {number} is dataset {first}")
             if isinstance(one, Dataset):
                 one = one.write(Path(made) / str(number))
                 names[str(one)] = "the dataset" if len(several) == 1 else f"dataset {number}"
@@ -276,8 +285,13 @@ def fit(
     >>> import motif
     >>> weights = motif.fit("runs/try", parameters="motif").weights  # doctest: +SKIP
     """
-    if out is not None:
-        check_target(Path(out), *WRITTEN_WEIGHT_SUFFIXES)
+    check_count("version", version, 0)
+    for label, path, suffixes in (
+        ("out", out, WRITTEN_WEIGHT_SUFFIXES),
+        ("term_table", term_table, (TERM_TABLE_SUFFIX,)),
+    ):
+        if path is not None:
+            check_target(path_of(label, path), *suffixes)
     with _folders(data) as folders:
         chosen = settings_with(FitSettings, settings, changes)
         chosen.check()
@@ -303,7 +317,7 @@ def fit(
 
 def bootstrap(
     out: Path | str,
-    preset: str = "demo",
+    preset: str | None = None,
     *,
     config: Path | str | None = None,
     versions: int | None = None,
@@ -320,7 +334,7 @@ def bootstrap(
     out
         Folder of the run.
     preset
-        ``"demo"``, ``"classic"`` or ``"strong"``.
+        ``"demo"``, the default, ``"classic"`` or ``"strong"``.
     config
         A YAML file with the settings of the run, instead of a preset.
     versions
@@ -343,9 +357,14 @@ def bootstrap(
     SettingError, DatasetError, FitError, FileError
         For invalid settings, data that cannot be fitted, or files that cannot be written.
     """
-    chosen = load_preset(preset) if config is None else load_config(Path(config))
+    chosen = configured(preset, None if config is None else path_of("config", config))
     return run_bootstrap(
-        out, with_seed(chosen, seed), versions=versions, jobs=jobs, tell=tell, finish=with_words
+        path_of("out", out),
+        with_seed(chosen, seed),
+        versions=versions,
+        jobs=jobs,
+        tell=tell,
+        finish=with_words,
     )
 
 
@@ -427,9 +446,18 @@ def report(
     """
     from motif.reports.run_report import draw_run
 
-    lines = shipped_lines() if benchmark is None else [read_benchmark(str(path)) for path in benchmark]
-    page = None if html is None else Path(html)
-    return draw_run(Path(folder), page, benchmarks=lines, worst=worst, top=top, seed=seed, jobs=jobs)
+    for label, count in (("worst", worst), ("top", top)):
+        check_count(label, count, 0)
+    check_seed(seed)
+    lines = (
+        shipped_lines()
+        if benchmark is None
+        else [read_benchmark(str(path)) for path in paths_of("benchmark", benchmark)]
+    )
+    page = None if html is None else path_of("html", html)
+    return draw_run(
+        path_of("folder", folder), page, benchmarks=lines, worst=worst, top=top, seed=seed, jobs=jobs
+    )
 
 
 def export(player: PlayerLike, onnx: Path | str) -> Path:
@@ -456,4 +484,4 @@ def export(player: PlayerLike, onnx: Path | str) -> Path:
     """
     from motif.evaluators.nets import write_exported
 
-    return write_exported(weights_behind(evaluator_of(player)), onnx)
+    return write_exported(weights_behind(evaluator_of(player)), path_of("onnx", onnx))

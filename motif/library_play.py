@@ -1,6 +1,6 @@
 """Functions that measure players: error rates, speed, cube efficiencies and doubling windows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
@@ -12,7 +12,8 @@ from motif.evaluators import StaticEvaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.named import LATEST
 from motif.players.player import PlayerLike, as_player, evaluator_of
-from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.errors import PlayerError, SettingError, shown
+from motif.runtime.settings import check_count, check_seed
 from motif.sampling.samples import Dataset, read_parts
 
 
@@ -35,8 +36,8 @@ def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None
 
     Raises
     ------
-    PlayerError
-        For a player that is not a static evaluator.
+    PlayerError, SettingError
+        For a player that is not a static evaluator, or an invalid number of seconds.
     """
     return measure_speed(_static(player, "speed"), jobs, seconds)
 
@@ -109,12 +110,13 @@ def cube_efficiency(
     Returns
     -------
     EfficiencyFit
-        The x of each class, from 0 (dead cube) to 1 (live cube), with standard errors.
+        The x of each class, 0 for a dead cube and 1 for a live cube, with standard errors; estimates may be
+        outside this range.  A class without two usable positions is left out.
 
     Raises
     ------
     PlayerError, SettingError
-        For a player that is not a static evaluator; if a count is too small.
+        For a player that is not a static evaluator; if a count is too small to fit any class.
     """
     evaluator = _static(player, "cube_efficiency")
     return fit_efficiency(evaluator, positions, trials, rounds=rounds, seed=seed, jobs=jobs)
@@ -163,11 +165,16 @@ def benchmark(
     >>> import motif
     >>> motif.benchmark("latest").overall.er  # doctest: +SKIP
     """
+    check_count("worst", worst, 0)
+    check_seed(seed)
     players = [as_player(one) for one in ([player] if versus is None else [player, versus])]
     lines = list(shipped_lines()) if files is None else []
     if files is None and not lines:
         raise SettingError("files: missing benchmark files or datasets; this installation has none", "files")
-    given = [files] if isinstance(files, str | Path | Dataset) else list(files or ())
+    given = [files] if isinstance(files, str | Path | Dataset) else files or ()
+    given = list(given) if isinstance(given, Iterable) else [given]
+    if wrong := [one for one in given if not isinstance(one, str | Path | Dataset)]:
+        raise SettingError(f"files must be benchmark files or datasets, not {shown(wrong[0])}", "files")
     # A decision must not count twice.
     paths = list({one if isinstance(one, Dataset) else str(one): one for one in given}.values())
     folders = [path for path in paths if isinstance(path, Dataset) or Path(path).is_dir()]

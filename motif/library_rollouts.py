@@ -1,6 +1,6 @@
 """High-level functions for rollouts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Unpack, cast
 
 from motif.analysis.judge import MatchOptions, for_match
@@ -17,7 +17,7 @@ from motif.rollouts import Comparison, RolloutResult, RolloutSettings
 from motif.rollouts import compare_plays as compared
 from motif.rollouts.comparison import CANDIDATES
 from motif.rollouts.trials import rollout as roll_out
-from motif.runtime.settings import settings_with
+from motif.runtime.settings import check_flag, settings_with
 
 
 @lists_fields(RolloutSettings)
@@ -123,7 +123,9 @@ def compare_plays(
     place, state = position_and_match(position)
     dice, evaluator = given_roll(roll, state), evaluator_of(player)
     legal = plays_of(place, dice)
-    several = [plays] if isinstance(plays, str | Play) else plays
+    is_one = isinstance(plays, str | Play) or not isinstance(plays, Iterable)
+    several = cast(Iterable[str | Play], [plays] if is_one else plays)
+    check_flag("cubeful", cubeful)
     named = [legal_play(play, legal, dice) for play in several]
     options = match_options(match)
     context, _ = for_match(evaluator, options, state)

@@ -1,9 +1,12 @@
 """The high-level functions of `import motif`: they accept any form, and their results print themselves."""
 
 import ast
+import builtins
 import doctest
 import inspect
 import json
+import pickle
+import re
 import subprocess
 import sys
 import typing
@@ -17,6 +20,7 @@ import pytest
 
 import motif
 from motif.analysis.judge import MatchOptions
+from motif.board.game_record import MatchRecord
 from motif.cli.main import main
 from motif.evaluators.named import default_player
 from motif.library_options import FitKeywords, MatchKeywords, RolloutKeywords, SampleKeywords
@@ -30,6 +34,7 @@ FORMS = [
     motif.Position.start(),
     motif.Position.start().board,
     motif.Position.start().board.tolist(),
+    motif.Position.start().board.astype(float),
 ]
 PLAYER = "motif-v0"
 
@@ -78,6 +83,41 @@ def test_match_and_cube_are_keywords():
 def test_cube_and_rollout_are_functions():
     assert motif.cube("AQAAiAAAAAAAAA").action == "double, take"
     assert motif.rollout(START, PLAYER, trials=36, cut=2, seed=4).trials.tolist() == [36]
+
+
+@pytest.mark.parametrize("position", FORMS, ids=str)
+def test_rollout_and_evaluate_take_any_form(position):
+    assert motif.evaluate(position, PLAYER) == motif.evaluate(START, PLAYER)
+    rolled, wanted = (motif.rollout(one, PLAYER, trials=36, cut=2, jobs=1) for one in (position, START))
+    assert (rolled.mean == wanted.mean).all()
+
+
+def test_rollout_takes_several_positions():
+    board = motif.Position.start().board
+    for several in ([START] * 2, [board.tolist()] * 2, np.stack([board] * 2), (one for one in [board] * 2)):
+        assert len(motif.rollout(several, PLAYER, trials=2, cut=2, jobs=1).trials) == 2
+    assert len(motif.rollout([], PLAYER, trials=2, jobs=1).trials) == 0
+
+
+@pytest.mark.parametrize("wrong", [0.5, float("nan"), float("inf"), 1e300, 2**40])
+def test_boards_of_other_numbers_are_refused(wrong):
+    board = motif.Position.start().board.tolist()
+    board[3] = wrong
+    for ask in (motif.evaluate, motif.rollout):
+        with pytest.raises(motif.MotifError, match=r"^(row 0: )?invalid position: "):
+            ask(board, PLAYER)
+
+
+def test_a_frame_of_boards_and_the_index_of_a_series():
+    pandas = pytest.importorskip("pandas")
+    boards = pandas.DataFrame(np.stack([motif.Position.start().board] * 2), index=["a", "b"])
+    rows = motif.evaluate_many(boards, PLAYER)
+    assert np.array_equal(rows, motif.evaluate_many([START] * 2, PLAYER))
+    assert len(motif.rollout(boards, PLAYER, trials=2, cut=2, jobs=1).trials) == 2
+    assert list(motif.evaluate_many(boards, PLAYER, as_frame=True).index) == ["a", "b"]
+    table = motif.evaluate_many(pandas.Series([START, START], index=[7, 3]), PLAYER, as_frame=True)
+    assert list(table.index) == [7, 3]
+    assert list(table["position"]) == [START, START]
 
 
 def test_evaluate_many_takes_a_list_or_an_array():
@@ -146,6 +186,105 @@ def test_impossible_input_is_reported_in_one_line(call, message):
     assert "\n" not in str(caught.value)
 
 
+class Regressed:
+    """A model that is fitted."""
+
+    def predict(self, rows):
+        return 0 * rows[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: motif.fit("none", version="a"), "version must be a whole number, not 'a'"),
+        (lambda: motif.fit("none", version=-1), "version must be at least 0, not -1"),
+        (lambda: motif.fit("none", version=1.5), "version must be a whole number, not 1.5"),
+        (lambda: motif.fit("none", version=True), "version must be a whole number, not True"),
+        (lambda: motif.fit("none", term_table="x.csv"), "x.csv: the name must end in .parquet"),
+        (lambda: motif.fit("none", term_table=3), "term_table must be a path, not 3"),
+        (lambda: motif.fit("none", out=3), "out must be a path, not 3"),
+        (lambda: motif.fit("none", name=3), "name must be a line of 1 to 1000 printable characters, not 3"),
+        (lambda: motif.fit("none", parent=3), "parent must be a line of 1 to 1000 printable characters, no"),
+        (lambda: motif.fit([]), "data: at least one dataset or file is needed"),
+        (lambda: motif.calibrate([]), "data: at least one dataset or file is needed"),
+        (lambda: motif.benchmark(PLAYER, worst=-1), "worst must be at least 0, not -1"),
+        (lambda: motif.benchmark(PLAYER, seed="x"), "seed must be a whole number, not 'x'"),
+        (lambda: motif.benchmark(PLAYER, seed=-1), "seed must be at least 0, not -1"),
+        (lambda: motif.benchmark(PLAYER, 3), "files must be benchmark files or datasets, not 3"),
+        (lambda: motif.report("none", worst=-1), "worst must be at least 0, not -1"),
+        (lambda: motif.report("none", top="x"), "top must be a whole number, not 'x'"),
+        (lambda: motif.report("none", seed="x"), "seed must be a whole number, not 'x'"),
+        (lambda: motif.report(3), "folder must be a path, not 3"),
+        (lambda: motif.play_money_games(PLAYER, PLAYER, cube="x"), "cube must be True or False, not 'x'"),
+        (lambda: motif.play_money_games(PLAYER, PLAYER, jacoby="x"), "jacoby must be True or False, not 'x'"),
+        (
+            lambda: motif.play_money_games(PLAYER, PLAYER, until_certain="x"),
+            "until_certain must be True or False, not 'x'",
+        ),
+        (
+            lambda: motif.play_money_games(PLAYER, PLAYER, error_rate="x"),
+            "error_rate must be above 0 and below 1, not 'x'",
+        ),
+        (lambda: motif.play_money_games(PLAYER, PLAYER, 2, jobs=True), "jobs must be a whole number, not Tr"),
+        (lambda: motif.rollout(START, PLAYER, jobs=True), "jobs must be a whole number, not True"),
+        (lambda: motif.play_matches(PLAYER, PLAYER, length="3"), "length must be a whole number, not '3'"),
+        (lambda: motif.play_matches(PLAYER, PLAYER, cube="x"), "cube must be True or False, not 'x'"),
+        (lambda: motif.from_sklearn(Regressed(), scaled="x"), "scaled must be True or False, not 'x'"),
+        (lambda: motif.cube_efficiency(PLAYER, 2, 1, jobs=1), "trials: 1 are too few to fit any class"),
+        (lambda: motif.speed(PLAYER, seconds="x"), "seconds must be at least 0.01, not 'x'"),
+        (lambda: motif.speed(PLAYER, seconds=0), "seconds must be at least 0.01, not 0"),
+        (lambda: motif.Game(names=("a",)), r"names must be two names, not \('a',\)"),
+        (lambda: motif.Game(names=(1, 2)), r"names must be two names, not \(1, 2\)"),
+        (lambda: motif.Game(names="ab"), "names must be two names, not 'ab'"),
+        (lambda: motif.Game().resign(None), "invalid resignation None: it must be single, gammon, backg"),
+        (lambda: motif.Game().resign([]), r"invalid resignation \[\]: it must be single"),
+        (lambda: _rolled().push(3), "a play must be a Play, or notation such as '8/5 6/5', not 3"),
+        (lambda: motif.explain(START, "31", PLAYER, better=3), "a play must be a Play, or notation such as"),
+        (lambda: motif.compare_plays(START, "31", PLAYER, plays=[3]), "a play must be a Play, or notation"),
+        (lambda: motif.compare_plays(START, "31", PLAYER, plays=None), "a play must be a Play, or notation"),
+        (lambda: motif.analyse(_record(), confirm="x"), "confirm must be RolloutSettings, True or False, no"),
+        (lambda: motif.analyse(_record(), worst="x"), "worst must be a whole number, not 'x'"),
+        (lambda: motif.analyse(_record(), cube="x"), "cube must be True or False, not 'x'"),
+        (lambda: motif.bootstrap("none", seed="x"), "seed must be a whole number, not 'x'"),
+        (lambda: motif.bootstrap(3), "out must be a path, not 3"),
+        (
+            lambda: motif.bootstrap("none", "demo", config="x.yaml"),
+            "preset: has no effect with a file of sett",
+        ),
+        (
+            lambda: motif.Dataset.from_frame(3),
+            "the table must be a data frame or a mapping of columns, not 3",
+        ),
+        (lambda: motif.sample(player=PLAYER, out="none", recorded=3), "recorded must be a path, not 3"),
+        (lambda: motif.sample(player=PLAYER, out=3), "out must be a path, not 3"),
+        (lambda: motif.convert(3, "x"), "sources must be a path, not 3"),
+        (lambda: motif.convert([], "x"), "sources: at least one file is needed"),
+        (lambda: motif.convert("nosuch", "x.csv"), "nosuch: cannot be read: No such file or directory"),
+        (lambda: motif.read_weight_file(None), "invalid weight file None: it must be a path"),
+        (lambda: motif.read_dataset(None), "folder must be a path, not None"),
+        (lambda: motif.read_match(3), "invalid match file 3: it must be a path"),
+    ],
+)
+def test_plausible_mistakes_are_reported_in_one_line(call, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(motif.MotifError, match=f"^{message}") as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _rolled() -> motif.Game:
+    game = motif.Game(seed=1)
+    game.roll()
+    return game
+
+
+def _record() -> MatchRecord:
+    game = _rolled()
+    game.push(game.legal_plays[0])
+    return game.record
+
+
 def test_results_show_themselves():
     position = motif.Position.from_id(START)
     assert position.gnubg_id == START
@@ -162,6 +301,64 @@ def test_results_show_themselves():
     assert (
         repr(motif.load("motif-v0@1")) == "<player motif-v0@1: weights that come with motif, 1-ply lookahead>"
     )
+
+
+def _results(folder: Path) -> dict[str, object]:
+    motif.sample(player="simple", games=4, trials=2, cut=4, out=folder, jobs=1)
+    short = {"trials": 36, "cut": 2, "jobs": 1}
+    return {
+        "rank": motif.rank(START, "31", PLAYER),
+        "explain": motif.explain(START, "31", PLAYER),
+        "cube": motif.cube("dPexAAB07zMAAA", PLAYER),
+        "decide": motif.decide(START, "31", PLAYER),
+        "rollout": motif.rollout(START, PLAYER, **short),
+        "compare_plays": motif.compare_plays(START, "31", PLAYER, candidates=2, **short),
+        "rollout_cube": motif.rollout_cube(START, PLAYER, **short),
+        "money games": motif.play_money_games("pubeval", "random", 4, jobs=1),
+        "matches": motif.play_matches("pubeval", "random", 2, length=1, jobs=1),
+        "tournament": motif.play_tournament(["pubeval", "random"], 2, jobs=1),
+        "analyse": motif.analyse(_record(), PLAYER, jobs=1),
+        "cube_windows": motif.cube_windows(PLAYER, 4),
+        "cube_efficiency": motif.cube_efficiency(PLAYER, 2, 36, rounds=1, jobs=1),
+        "fit": motif.fit(folder, parameters="keith", heads="win", jobs=1),
+        "calibrate": motif.calibrate(folder, PLAYER, jobs=1),
+        "weights": motif.load_static(PLAYER).weights,
+        "bearoff": motif.bearoff("AQAAiAAAAAAAAA"),
+        "evaluate": motif.evaluate(START, PLAYER),
+    }
+
+
+def test_every_result_can_be_converted_shown_and_compared(tmp_path):
+    for name, result in _results(tmp_path / "data").items():
+        assert len(repr(result)) < 4000, name
+        again = pickle.loads(pickle.dumps(result))
+        assert isinstance(again == result, bool), name
+        assert result == result, name
+        if name == "weights":
+            assert repr(result) == "<weights motif-v0: 3 classes, 28,525 weights of motif>"
+            continue
+        json.dumps(result.to_dict())
+        if name not in ("bearoff", "evaluate"):
+            assert len(result.to_frame().columns), name
+            assert "<table" in result._repr_html_() or name == "explain", name
+
+
+def test_a_frame_of_a_contest_has_the_same_columns_for_few_games():
+    pytest.importorskip("pandas")
+    few, many = (motif.play_money_games("pubeval", "random", n, jobs=1).to_frame() for n in (4, 60))
+    assert list(few.columns) == list(many.columns)
+    assert np.isnan(few["se"][0])
+    assert few["se"].dtype == many["se"].dtype
+    assert few["note"][0] == "fewer than 60 games are too few for a standard error"
+    assert many["note"][0] == ""
+    matches = [motif.play_matches("pubeval", "random", n, length=1, jobs=1).to_frame() for n in (2, 60)]
+    assert list(matches[0].columns) == list(matches[1].columns)
+    adjusted = [
+        motif.play_money_games("pubeval", "random", n, luck_adjusted=PLAYER, jobs=1).to_frame()
+        for n in (2, 60)
+    ]
+    assert list(adjusted[0].columns) == list(adjusted[1].columns)
+    assert {"without_luck_se", "without_luck_mean"} <= set(adjusted[0].columns)
 
 
 def declared() -> list[str]:
@@ -187,6 +384,20 @@ def test_the_library_can_be_discovered():
     for name in dir(motif):
         if callable(getattr(motif, name)) and name[0].islower() and name not in UNSUNG:
             assert name in shown, name
+
+
+def test_exceptions_that_docstrings_name_are_public():
+    assert issubclass(motif.PositionError, motif.MotifError)
+    assert issubclass(motif.FailedFitError, motif.FitError)
+    named = {"MotifError"}
+    for name in set(dir(motif)):
+        of = getattr(motif, name)
+        parts = [of, *(getattr(of, part) for part in dir(of) if not part.startswith("_"))]
+        for part in parts if getattr(of, "__module__", "").startswith("motif") else ():
+            named |= set(re.findall(r"\b[A-Z][A-Za-z]*Error\b", inspect.getdoc(part) or ""))
+    assert {"PlayError", "RecordError", "ClusterError"} <= named - set(dir(builtins)) <= set(dir(motif))
+    with pytest.raises(motif.PositionError):
+        motif.evaluate("4H")
 
 
 UNSUNG = {"load", "load_static", "parse_position", "working_on"}

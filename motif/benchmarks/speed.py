@@ -3,9 +3,11 @@
 All cores run at the same time, so the second figure includes the effects of shared memory and clock speed.
 """
 
+import math
 from collections.abc import Callable
 from functools import partial
 from itertools import count, islice
+from numbers import Real
 
 import numpy as np
 
@@ -18,12 +20,14 @@ from motif.evaluators.static import filtered, prepared
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.rollouts.playout import play_games
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.parallel import run_ordered, worker_count, working_on
 from motif.runtime.progress import Stopwatch
 
 _GAMES_AT_ONCE = 100
 _ALL_CORES = "_all_cores"
+_SHORTEST = 0.01
+"""Shortest measurement in seconds."""
 
 
 def measure_speed(
@@ -36,8 +40,8 @@ def measure_speed(
     legal plays generated in random games. ``evaluations_per_second``: positions scored by `player`. Each
     measurement takes about `seconds`.
     """
-    if not seconds > 0:
-        raise SettingError(f"seconds must be above 0, not {seconds}", "seconds")
+    if not isinstance(seconds, Real) or not _SHORTEST <= seconds < math.inf:
+        raise SettingError(f"seconds must be at least {_SHORTEST}, not {shown(seconds)}", "seconds")
     evaluator = load_static(player) if isinstance(player, str) else player
     workers = worker_count(jobs)
     tasks = {

@@ -12,7 +12,7 @@ from motif.board.game_record import Annotations, MatchRecord
 from motif.board.mat_file import NoMatError, mat_text, parse_mat
 from motif.board.sgf_file import parse_sgf, sgf_text
 from motif.board.xg_file import BGF_MAGIC, XG_MAGIC, parse_bgf, parse_xg
-from motif.runtime.errors import RecordError, SettingError
+from motif.runtime.errors import RecordError, SettingError, shown
 from motif.runtime.files import STDIN as STDIN
 from motif.runtime.files import content_of, contents, decoded, write_text
 from motif.runtime.limits import MATCH_FILE, read_within
@@ -51,6 +51,8 @@ def read_match(path: Path | str) -> MatchRecord:
     RecordError
         If the file cannot be read or is not a record of legal play; the message says where.
     """
+    if not isinstance(path, str | Path):
+        raise RecordError(f"invalid match file {shown(path)}: it must be a path")
     if str(path) == STDIN:
         name = "standard input"
         return parse_match(read_within(sys.stdin.buffer, MATCH_FILE, name, RecordError), name)

@@ -9,9 +9,9 @@ Kernels work on packed boards; see `motif.board.packed`.
 The result of a play is a board from the side of the OTHER player, the next player on roll.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from motif.runtime.errors import PositionError, shown
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
 
+_MANY = 999
+"""Limit of counts of checkers in sums and messages."""
 _START = {24: 2, 13: 5, 8: 3, 6: 5}
 
 
@@ -31,9 +33,9 @@ def faults(board: npt.ArrayLike) -> list[str]:
     values = np.asarray(board)
     if values.shape != (BOARD_SIZE,):
         return [f"a board must have {BOARD_SIZE} numbers, not {'x'.join(map(str, values.shape)) or 'one'}"]
-    if not np.issubdtype(values.dtype, np.integer):
+    if values.dtype.kind not in "iuf" or not (np.isfinite(values) & (values == np.trunc(values))).all():
         return ["a board must contain whole numbers of checkers"]
-    counts = values.astype(np.int64)
+    counts = np.clip(values, -_MANY, _MANY).astype(np.int64)
     reasons = []
     if counts[OPPONENT_BAR] > 0:
         reasons.append(f"own checkers on the opponent's bar (index 0 holds {counts[OPPONENT_BAR]})")
@@ -202,8 +204,26 @@ Positions = Iterable[Position | str] | npt.ArrayLike
 """Several positions: (n, 26) numbers, or any sequence of positions and IDs."""
 
 
+def one_or_more(positions: PositionLike | Positions) -> Positions:
+    """Return several positions unchanged, and a single one in any form as a list."""
+    if isinstance(positions, Position | str):
+        return [positions]
+    # A data frame iterates over the names of its columns, which may be numbers.
+    if isinstance(positions, Iterable) and getattr(positions, "ndim", 1) == 1:
+        positions = positions if isinstance(positions, Sized) else list(positions)
+        first = next(iter(cast("Iterable[object]", positions)), None)
+        if isinstance(first, Real):
+            return [Position.of(cast(PositionLike, positions))]
+    return cast(Positions, positions)
+
+
 def as_boards(positions: Positions) -> Board:
-    """Convert positions to a C-contiguous int8 array (n, 26); raise `PositionError` for an invalid row."""
+    """Convert positions to a C-contiguous int8 array (n, 26); raise `PositionError` for an invalid row.
+
+    They may also be a data frame with a row for each board.
+    """
+    if len(getattr(positions, "shape", ())) == 2 and hasattr(positions, "to_numpy"):
+        positions = positions.to_numpy()
     if not isinstance(positions, np.ndarray) or positions.dtype.kind in "OU":
         rows = [_row(number, item) for number, item in enumerate(_listed(positions))]
         positions = rows or np.empty((0, BOARD_SIZE), np.int8)

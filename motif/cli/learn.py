@@ -253,8 +253,11 @@ def bootstrap(
         Path | None, option("YAML file with the settings of the run, instead of --preset.", name="--config")
     ] = None,
     preset: Annotated[
-        str, option("Preset settings: demo, classic or strong.", autocompletion=complete_preset)
-    ] = "demo",
+        str | None,
+        option(
+            "Preset settings: demo, classic or strong.", show_default="demo", autocompletion=complete_preset
+        ),
+    ] = None,
     json: JsonOption = False,
     seed: Annotated[
         int | None, option("Random seed.", callback=checked_seed, show_default="as in the settings")
@@ -272,10 +275,10 @@ def bootstrap(
     """
     from motif.analysis.term_report import with_words
     from motif.benchmarks.benchmark_files import shipped_lines
-    from motif.learning.bootstrap_run import load_config, load_preset, run_bootstrap, with_seed
+    from motif.learning.bootstrap_run import configured, run_bootstrap, with_seed
     from motif.reports.run_report import draw_run, drawn_beside
 
-    config = with_seed(load_preset(preset) if config_file is None else load_config(config_file), seed)
+    config = with_seed(configured(preset, config_file), seed)
     with resumable("the same command continues"), working_on(cluster), drawn_beside() as draw:
         summaries = run_bootstrap(
             out, config, versions=versions, jobs=jobs, tell=tell, on_version=draw, finish=with_words

@@ -6,7 +6,7 @@ from motif.contests.result import ContestResult, ContestRules, contest_result
 from motif.contests.sequential import ERROR_RATE, SequentialTest
 from motif.players.player import PlayerLike, as_player
 from motif.runtime.errors import SettingError
-from motif.runtime.settings import check_count, check_error_rate, check_seed
+from motif.runtime.settings import check_count, check_error_rate, check_flag, check_seed
 
 GAMES, MATCHES = 1000, 100
 """Default numbers of money games and of matches."""
@@ -62,15 +62,15 @@ def play_money_games(
     >>> motif.play_money_games("pubeval", "random", 60, jobs=1).wins > 50
     True
     """
-    one, other = as_player(first), as_player(second)
     check_seed(seed)
     check_count("games", games, 2)
     check_error_rate(error_rate)
+    check_flag("until_certain", until_certain)
     if until_certain and (cube or luck_adjusted is not False):
         raise SettingError("until_certain requires cubeless games without luck adjustment", "until_certain")
     contest = new_contest(ContestRules(0, cube, jacoby), luck_adjusted)
     test = SequentialTest(error_rate) if until_certain else None
-    played = play_contest(contest, one, other, games, seed, jobs, test)
+    played = play_contest(contest, as_player(first), as_player(second), games, seed, jobs, test)
     return contest_result(contest.rules, played, contest.judge, error_rate, test)
 
 

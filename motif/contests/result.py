@@ -6,7 +6,7 @@ pair are not.
 
 import math
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,11 @@ from motif.contests.sequential import ERROR_RATE, SequentialTest, certain_interv
 from motif.evaluators import Evaluator
 from motif.rollouts.tally import p_value
 from motif.runtime.arrays import FloatArray
-from motif.runtime.frames import Row, Tabular
+from motif.runtime.frames import Row, Tabular, frame
+from motif.runtime.settings import check_flag
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 EVEN_SHARE = 0.5
 """Share of matches won by each of two equal players."""
@@ -45,6 +49,8 @@ class ContestRules:
 
     def __post_init__(self) -> None:
         check_match_length(self.length, with_money=True)
+        check_flag("cube", self.cube)
+        check_flag("jacoby", self.jacoby)
 
     @property
     def even(self) -> float:
@@ -147,6 +153,18 @@ class ContestResult(Tabular):
     def count(self) -> int:
         """Number of matches or money games."""
         return self.matches or self.games
+
+    def to_frame(self) -> "DataFrame":
+        """Return a data frame of one row.
+
+        Its columns depend only on the kind of contest: figures of too few games are NaN, and the note on them
+        is otherwise empty.
+        """
+        (row,) = self.records()
+        luck = [f"without_luck_{name}" for name in ("se", "p_value")] * (self.luck_adjusted is not None)
+        last = {name: row.pop(name, math.nan) for name in ("se", "p_value", *luck)}
+        note = row.pop("note", "")
+        return frame({name: [value] for name, value in {**row, **last, "note": note}.items()})
 
     def to_dict(self) -> Row:
         """Return all figures by name, for JSON.

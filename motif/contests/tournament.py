@@ -52,7 +52,7 @@ class Pairing:
     """Standard error of `ahead`; None for too few games."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class TournamentResult(Tabular):
     """Results and ratings of a round robin."""
 

@@ -22,6 +22,7 @@ from motif.parameters.position_class import RACE
 from motif.rollouts.games import Games
 from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.errors import SettingError
+from motif.runtime.frames import Row, Tabular
 from motif.runtime.settings import check_count, check_seed
 
 LIVE_FROM = (62.0, 65.0)
@@ -68,8 +69,8 @@ def score_action(score: float, double_from: float, drop_from: float) -> str:
     return "double, take" if score < drop_from else "double, pass"
 
 
-@dataclass(frozen=True)
-class DoublingSet:
+@dataclass(frozen=True, repr=False, eq=False)
+class DoublingSet(Tabular):
     """Contact positions of a player's self-play games, each up to its first double.
 
     Every array is (n,), with one value per position for the player on roll.
@@ -124,7 +125,11 @@ class DoublingSet:
             found.append(ScoreRange(low, low + RANGE, int(here.sum()), *means))
         return found
 
-    def to_dict(self) -> dict[str, object]:
+    def records(self) -> list[Row]:
+        """Return a row for each of the `ranges`."""
+        return [asdict(score_range) for score_range in self.ranges()]
+
+    def to_dict(self) -> Row:
         """Return a dict for JSON: mean and SD of scores and win probabilities, early zone and ranges."""
         return {
             "score_mean": float(self.scores.mean() / 100),
@@ -132,7 +137,7 @@ class DoublingSet:
             "chance_mean": float(self.chances.mean()),
             "chance_sd": float(self.chances.std()),
             "early": self.early,
-            "ranges": [asdict(score_range) for score_range in self.ranges()],
+            "ranges": self.records(),
         }
 
 

@@ -25,7 +25,7 @@ from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class CubeRollout(Tabular):
     """Result of a cube rollout, without a double and after double/take.
 

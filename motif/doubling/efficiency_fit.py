@@ -12,7 +12,7 @@ the default).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,8 @@ from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import CubeStart, tally_trials
 from motif.runtime.arrays import FloatArray
+from motif.runtime.errors import SettingError
+from motif.runtime.frames import Row, Tabular
 from motif.runtime.settings import check_count, check_seed
 from motif.runtime.streams import derive_states
 
@@ -64,14 +66,26 @@ class FittedEfficiency:
     """Number of games rolled out in the last round."""
 
 
-@dataclass(frozen=True)
-class EfficiencyFit:
+@dataclass(frozen=True, repr=False)
+class EfficiencyFit(Tabular):
     """The fits for all position classes that occurred in the games."""
 
     classes: tuple[FittedEfficiency, ...]
     efficiency: Efficiency
     """Default efficiencies with the fitted values; the x of a race does not depend on the pips."""
     rounds: int
+
+    def records(self) -> list[Row]:
+        """Return a row for each class."""
+        return [asdict(fitted) for fitted in self.classes]
+
+    def to_dict(self) -> Row:
+        """Return the fits and the resulting efficiencies by name, for JSON."""
+        return {
+            "classes": self.records(),
+            "efficiency": asdict(self.efficiency),
+            "rounds": self.rounds,
+        }
 
 
 def fit_efficiency(
@@ -85,7 +99,7 @@ def fit_efficiency(
 ) -> EfficiencyFit:
     """Fit the cube efficiency x of each position class to cubeful rollouts.
 
-    See `motif.cube_efficiency`; raises `SettingError` if a count is too small.
+    See `motif.cube_efficiency`; raises `SettingError` if a count is too small to fit any class.
     """
     check_seed(seed)
     for name, value, least in (("positions", positions, 2), ("trials", trials, 1), ("rounds", rounds, 1)):
@@ -96,6 +110,10 @@ def fit_efficiency(
         won, chances = cubeful_results(evaluator, efficiency, boards, trials, seed=seed, jobs=jobs)
         fits = _fits(boards, classes, won, chances, trials)
         efficiency = _with(fits)
+    if not fits:
+        raise SettingError(
+            f"trials: {trials} are too few to fit any class, whose results are all certain", "trials"
+        )
     return EfficiencyFit(fits, efficiency, rounds)
 
 

@@ -174,7 +174,7 @@ def known_players() -> tuple[PlayerSpec, ...]:
               description="a net of your own"),
         PlayerSpec("FILE.py", Kind.OWN, evaluators + "own:load_own",
               rf"((?!{ROLLOUT_PREFIX}|{COMPOSITE_PREFIX}).*\.py(?::\w+)?)",
-              description="an evaluator of your own in a Python file, or FILE.py:NAME"),
+              description="an evaluator or a player of your own in a Python file, or FILE.py:NAME"),
         PlayerSpec("composite:race=PLAYER,...", Kind.COMPOSITION,
               evaluators + "composite:load_composite", f"{COMPOSITE_PREFIX}(.*)",
               description="an evaluator for races and one for contact, as in wildbg"),

@@ -8,7 +8,8 @@ import hashlib
 import importlib.util
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -27,8 +28,9 @@ from motif.evaluators.weight_file import WeightFile
 from motif.parameters import ParameterSet, ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.runtime.arrays import Float32Array, FloatArray
-from motif.runtime.errors import PlayerError, plain_text, shown
+from motif.runtime.errors import PlayerError, PlayError, plain_text, shown
 from motif.runtime.frames import frame
+from motif.runtime.settings import check_flag
 
 _NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
 _RETURNS = f"(n, {len(OUTPUTS)}) probabilities or (n,) equities"
@@ -43,6 +45,18 @@ class EvaluatorLike(Protocol):
 
     def evaluate_many(self, boards: npt.NDArray[np.int8], /) -> npt.ArrayLike:
         """Return five probabilities (n, 5) of `boards` (n, 26), or their equities (n,)."""
+
+
+@contextmanager
+def failures_of(what: str) -> Iterator[None]:
+    """Turn an exception in your own code, which `what` names, into a `PlayerError`."""
+    try:
+        yield
+    except (PlayerError, PlayError):
+        raise
+    except Exception as error:
+        why = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
+        raise PlayerError(f"{what} failed: {why}") from error
 
 
 class OwnEvaluator(Evaluator):
@@ -69,19 +83,14 @@ class OwnEvaluator(Evaluator):
         return rows
 
     def _values(self, boards: npt.NDArray[np.int8]) -> npt.NDArray[np.floating]:
-        try:
+        with failures_of(f"{self.name}: evaluate_many"):
             values = np.asarray(self.own.evaluate_many(boards), np.float64)
-        except PlayerError:
-            raise
-        except Exception as error:
-            what = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
-            raise PlayerError(f"{self.name}: evaluate_many failed: {what}") from error
         if values.shape == (len(boards),):
-            outside = ~((values >= -_LARGEST) & (values <= _LARGEST))
+            outside = ~(np.abs(values) <= _LARGEST + _TOLERANCE)
             if outside.any():
                 wrong = values[outside][0]
                 raise PlayerError(
-                    f"{self.name}: an equity must be {-_LARGEST:g} to {_LARGEST:g}, not {wrong:g}"
+                    f"{self.name}: an equity must be {-_LARGEST:g} to {_LARGEST:g}, not {wrong:.9g}"
                 )
             return _of_equities(values)
         if values.shape != (len(boards), len(OUTPUTS)):
@@ -91,8 +100,9 @@ class OwnEvaluator(Evaluator):
             )
         if fault := probability_fault(values):
             row, name, rule = fault
-            raise PlayerError(f"{self.name}: {name} must be {rule}, not {values[row, OUTPUTS.index(name)]:g}")
-        return values
+            value = values[row, OUTPUTS.index(name)]
+            raise PlayerError(f"{self.name}: {name} must be {rule}, not {value:.9g}")
+        return np.clip(values, 0, 1)
 
 
 def _limits(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
@@ -102,8 +112,11 @@ def _limits(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
 
 
 def probability_fault(rows: npt.NDArray[np.floating]) -> tuple[int, str, str] | None:
-    """Return the first row of `rows` (n, 5) that is impossible, the probability at fault and its rule."""
-    outside = ~((rows >= 0) & (rows <= 1))
+    """Return the first row of `rows` (n, 5) that is impossible, the probability at fault and its rule.
+
+    Each may exceed its limits by rounding; clip it to 0 to 1.
+    """
+    outside = ~((rows >= -_TOLERANCE) & (rows <= 1 + _TOLERANCE))
     wrong = outside | (rows > _limits(rows) + _TOLERANCE)
     if not wrong.any():
         return None
@@ -215,6 +228,8 @@ def from_sklearn(
     PlayerError
         For an object with neither ``predict`` nor ``predict_proba``, a model that is not fitted or has other
         columns, and a classifier without two classes.
+    SettingError
+        If `scaled` is neither True nor False.
 
     Notes
     -----
@@ -226,6 +241,7 @@ def from_sklearn(
         raise PlayerError(f"{shown(model)} is not a fitted estimator: it has no method predict")
     if target not in ("equity", "win"):
         raise PlayerError(f"target must be equity or win, not {shown(target)}")
+    check_flag("scaled", scaled)
     _check_columns(model, chosen)
     own = _FromFunction(partial(_predicted, model, chosen, scaled, target))
     evaluator = OwnEvaluator(name or type(model).__name__, own)
@@ -288,10 +304,26 @@ class _FromFile(OwnEvaluator):
 
 
 def load_own(name: str) -> Evaluator:
-    """Return the evaluator in a Python file: ``my_eval.py``, or ``my_eval.py:name`` if it has several.
+    """Return the evaluator in a Python file; raises `PlayerError` as `own_object` and `own_evaluator` do."""
+    return own_evaluator(name, own_object(name))
 
-    The file is executed. It must define an object with ``evaluate_many``, or a class whose instances have
-    this method and that can be called without arguments.
+
+def own_evaluator(name: str, own: object) -> Evaluator:
+    """Return the evaluator of the `own_object` of the file `name`.
+
+    Raises `PlayerError` for a `motif.Player` that cannot evaluate.
+    """
+    if callable(getattr(own, "choose_many", None)) and getattr(own, "evaluator", own) is None:
+        raise PlayerError(f"the player {name!r} chooses plays but cannot evaluate positions")
+    made = as_evaluator(own)
+    return made if made is own else _FromFile(name, made.own) if isinstance(made, OwnEvaluator) else made
+
+
+def own_object(name: str) -> object:
+    """Return the object in a Python file: ``my_eval.py``, or ``my_eval.py:name`` if it has several.
+
+    The file is executed. It must define an object with ``evaluate_many``, such as a `motif.Player`, or a
+    class of such objects that can be called without arguments. A class and its only object count as one.
 
     Raises
     ------
@@ -308,6 +340,8 @@ def load_own(name: str) -> Evaluator:
         found = {wanted: module[wanted]}
     else:
         found = {key: value for key, value in module.items() if _is_made_here(key, value)}
+        made = [type(value) for value in found.values()]
+        found = {key: value for key, value in found.items() if value not in made}
     if len(found) != 1:
         which = f"; say which, {path}:NAME: {', '.join(sorted(found))}" if found else ""
         number = "several objects" if found else "no object"
@@ -315,13 +349,12 @@ def load_own(name: str) -> Evaluator:
     ((key, own),) = found.items()
     if inspect.isclass(own):
         try:
-            own = own()
+            return own()
         except Exception as error:
             raise PlayerError(
                 f"{path}: {key}() failed: {plain_text(' '.join(str(error).split()))}"
             ) from error
-    made = as_evaluator(own)
-    return made if made is own else _FromFile(name, made.own) if isinstance(made, OwnEvaluator) else made
+    return own
 
 
 def _is_made_here(key: str, value: object) -> bool:

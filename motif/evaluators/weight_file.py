@@ -56,12 +56,12 @@ HIDDEN_KEY = "hidden"
 LINE_WANTED = "must be a line of 1 to 1000 printable characters"
 
 
-def is_line(text: str) -> bool:
+def is_line(text: object) -> bool:
     """Return whether a name or a sentence is one line that can be printed as it is."""
-    return bool(text) and plain_text(text) == text
+    return isinstance(text, str) and bool(text) and plain_text(text) == text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeadWeights:
     """Weights of one head in one class, in the order of the parameter set."""
 
@@ -104,7 +104,7 @@ class HiddenLayer:
         return np.asarray(features.astype(np.float64) @ self.inputs.T.astype(np.float64) + points + self.bias)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PreFilter:
     """Move filter of a weight file: a point table that selects the plays for full evaluation."""
 
@@ -119,7 +119,7 @@ class PreFilter:
         return np.stack([tables_of(self.steps.get(name, contact)) for name in CLASS_NAMES])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class WeightFile:
     """The contents of a weight file."""
 
@@ -157,6 +157,15 @@ class WeightFile:
             if fault := knot_fault(rows):
                 number, problem = fault
                 raise WeightFileError(f"calibration of {class_name}, knot {number + 1}: {problem}")
+
+    def __repr__(self) -> str:
+        weights = sum(
+            len(head.linear) + len(head.quadratic)
+            for heads in self.classes.values()
+            for head in heads.values()
+        )
+        size = f"{len(self.classes)} classes, {weights:,} weights"
+        return f"<weights {self.name}: {size} of {self.parameters.name}>"
 
     def _source(self, class_name: str) -> str:
         """Return the class whose weights apply: a class without weights uses contact's."""

@@ -67,6 +67,8 @@ def read_weight_file(path: Path | str) -> WeightFile:
         For a file that is missing, truncated, of another format or other parameters, or that has an unknown
         key, a missing parameter or a non-finite number.
     """
+    if not isinstance(path, str | Path):
+        raise WeightFileError(f"invalid weight file {shown(path)}: it must be a path")
     path = Path(path)
     where = plain_text(str(path))
     content = content_of(path, WeightFileError, YAML_FILE, "no such weight file")

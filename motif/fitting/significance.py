@@ -263,6 +263,10 @@ def weight_vector(head: HeadWeights) -> tuple[Terms, FloatArray]:
     return terms, np.concatenate([[head.bias], head.linear, head.quadratic]).astype(np.float64)
 
 
+TERM_TABLE_SUFFIX = ".parquet"
+"""Suffix of the table of terms."""
+
+
 def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
     """Write the table atomically; raises `FileError` if it cannot be written."""
     columns: dict[str, list[object]] = {name: [] for name in STATISTICS_SCHEMA.names}

@@ -44,12 +44,13 @@ from motif.runtime.files import (
 from motif.runtime.limits import YAML_FILE
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
-from motif.runtime.settings import SEED_LIMIT, changed, check_count
+from motif.runtime.settings import SEED_LIMIT, changed, check_count, check_seed
 from motif.sampling.dataset import ROLLOUTS, read_manifest_positions
 from motif.sampling.sample import OF_ROLLOUTS, SamplePlan, SampleSettings, sample
 from motif.sampling.sample import warm_up as warm_up_sampling
 
 SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "summary.json"
+_DEFAULT_PRESET = "demo"
 TERMS = "terms.parquet"
 CHECKPOINTS = "fit"
 """Folder for the progress of the fit of hidden layers, from which a stopped run resumes."""
@@ -378,6 +379,21 @@ def _strength(
     }
 
 
+def configured(preset: str | None, config: Path | None) -> BootstrapConfig:
+    """Return the configuration in a file, or that of a preset, by default ``demo``.
+
+    Raises `SettingError` if both are given, or as `load_preset` and `load_config` do.
+    """
+    if config is None:
+        return load_preset(_DEFAULT_PRESET if preset is None else preset)
+    if preset is not None:
+        raise SettingError("preset: has no effect with a file of settings: give one of the two", "preset")
+    return load_config(config)
+
+
 def with_seed(config: BootstrapConfig, seed: int | None) -> BootstrapConfig:
-    """Return the configuration with another seed; unchanged for None."""
-    return config if seed is None else replace(config, seed=seed)
+    """Return the configuration with another seed; unchanged for None.  Raises `SettingError`."""
+    if seed is None:
+        return config
+    check_seed(seed)
+    return replace(config, seed=seed)

@@ -102,8 +102,9 @@ def fit_dataset(
     file cannot be written.
     """
     settings.check()
-    if not is_line(name):
-        raise FitError(f"name {LINE_WANTED}, not {shown(name)}", "name")
+    for field_name, text in (("name", name), ("parent", parent)):
+        if (text is not None or field_name == "name") and not is_line(text):
+            raise FitError(f"{field_name} {LINE_WANTED}, not {shown(text)}", field_name)
     if start is not None:
         check_start(start, settings)
     if settings.hidden and term_table is not None:

@@ -17,7 +17,7 @@ HISTORY_COLUMNS = (
 _FIGURES = attrgetter("number", "error", "rmse_train", "rmse_validation", "seconds")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class FittedWeights(Tabular):
     """A weight file and the fits of its heads."""
 

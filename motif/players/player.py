@@ -17,7 +17,7 @@ from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import choose_boards
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.named import Kind, description_of, entry_of, load_evaluator, own_name
-from motif.evaluators.own import EvaluatorLike, as_evaluator
+from motif.evaluators.own import EvaluatorLike, as_evaluator, failures_of, own_evaluator, own_object
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import WeightFile
 from motif.runtime.arrays import Float32Array, IntArray
@@ -48,7 +48,9 @@ class Player(ABC):
             def choose_many(
                 self: Player, boards: Board, rolls: IntArray, states: npt.NDArray[np.uint64]
             ) -> Board:
-                return _legal(self.name, boards, rolls, own(self, boards.copy(), rolls, states))
+                with failures_of(f"{self.name}: choose_many"):
+                    chosen = np.asarray(own(self, boards.copy(), rolls, states))
+                return _legal(self.name, boards, rolls, chosen)
 
             cls.choose_many = choose_many  # type: ignore[method-assign]
 
@@ -97,9 +99,8 @@ class Player(ABC):
         return self.evaluator
 
 
-def _legal(name: str, boards: Board, rolls: IntArray, chosen: npt.ArrayLike) -> Board:
-    """Return the boards after plays `chosen` by your own player; raises `PlayError` for an illegal play."""
-    after = np.asarray(chosen)
+def _legal(name: str, boards: Board, rolls: IntArray, after: npt.NDArray[Any]) -> Board:
+    """Return the boards `after` plays of your own player; raises `PlayError` for an illegal play."""
     if after.shape != boards.shape or after.dtype.kind not in "iuf":
         raise PlayError(f"{name}: choose_many must return boards of shape {boards.shape}, not {after.shape}")
     for batch in play_batches(boards, rolls):
@@ -156,6 +157,27 @@ class EvaluatorPlayer(Player):
         return self.evaluator.best_plays(boards, rolls, _PLAYS_AT_ONCE).boards
 
 
+class PlayerFromFile(Player):
+    """A player of a class of your own from a Python file, loaded by each worker process."""
+
+    def __init__(self, name: str, own: Player) -> None:
+        self.name = name
+        self.own = own
+        self.evaluator = own.evaluator
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load, (self.name,)
+
+    def with_cube(self, cube_model: CubeModel, side: int = 0) -> Player:
+        """See `Player.with_cube`."""
+        player = self.own.with_cube(cube_model, side)
+        return self if player is self.own else player
+
+    def choose_many(self, boards: Board, rolls: IntArray, states: npt.NDArray[np.uint64]) -> Board:
+        """See `Player.choose_many`."""
+        return self.own.choose_many(boards, rolls, states)
+
+
 def random_player() -> CompiledPlayer:
     """Return the player that chooses any legal play with equal probability."""
     return CompiledPlayer("random", random_model())
@@ -174,7 +196,12 @@ def load(name: str) -> Player:
     """
     name = own_name(name)
     entry = entry_of(name)
-    if entry is None or entry.looks_ahead:
+    if entry is not None and entry.kind is Kind.OWN:
+        own = own_object(name)
+        if isinstance(own, Player):
+            return PlayerFromFile(name, own)
+        evaluator = own_evaluator(name, own)
+    elif entry is None or entry.looks_ahead:
         evaluator = load_evaluator(name)
     elif not entry.home:
         raise PlayerError(f"the player {name!r} is available only in `motif play`")

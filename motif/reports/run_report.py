@@ -59,6 +59,7 @@ from motif.reports.strength_plots import plot_strength
 from motif.reports.term_pages import effects_and_terms, reading_of_terms
 from motif.reports.worst_page import shown_decision
 from motif.runtime.files import write_text
+from motif.runtime.frames import Row, Tabular
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 _REPORT = "report.html"
@@ -145,8 +146,8 @@ class RunTerms:
     """The most important hidden units."""
 
 
-@dataclass(frozen=True)
-class RunReport:
+@dataclass(frozen=True, repr=False, eq=False)
+class RunReport(Tabular):
     """The page, pictures and figures of a run."""
 
     run: RunFiles
@@ -155,7 +156,13 @@ class RunReport:
     terms: RunTerms
     benchmark: RunBenchmark | None
 
-    def to_dict(self) -> dict[str, object]:
+    def records(self) -> list[Row]:
+        """Return a row for each version, with its figures."""
+        plain = (str, int, float)
+        rows = [{key: one[key] for key in FIGURES if key in one} for one in self.run.summaries]
+        return [{key: value for key, value in row.items() if isinstance(value, plain)} for row in rows]
+
+    def to_dict(self) -> Row:
         """Return paths and key figures for JSON."""
         versions = [{key: one[key] for key in FIGURES if key in one} for one in self.run.summaries]
         figures: dict[str, object] = {

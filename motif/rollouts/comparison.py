@@ -182,7 +182,7 @@ def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> BoolArray
     return (mean > -stdtrit(freedom, chance) * error).any(axis=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ComparedPlay:
     """A play in a comparison; all values are for the mover."""
 
@@ -221,7 +221,7 @@ class ComparedPlay:
         }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Tabular):
     """A comparison of plays, the best first and the dropped plays last."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from motif.board.movegen import ROLLS
 from motif.board.packed import Board, pack_many, unpack_many
-from motif.board.position import Position, Positions, as_boards
+from motif.board.position import PositionLike, Positions, as_boards, one_or_more
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.model import Model
@@ -120,7 +120,7 @@ class CubeStart(NamedTuple):
 
 
 def rollout(
-    positions: Position | str | Positions,
+    positions: PositionLike | Positions,
     evaluator: EvaluatorLike | str = LATEST,
     settings: RolloutSettings | None = None,
     *,
@@ -139,11 +139,7 @@ def rollout(
     settings = changed(settings or RolloutSettings(), changes)
     settings.check()
     evaluator = as_evaluator(evaluator)
-    if isinstance(positions, Position | str):
-        positions = [positions]
-    elif isinstance(positions, np.ndarray) and positions.ndim == 1:
-        positions = positions[None]
-    packed = pack_many(as_boards(positions))
+    packed = pack_many(as_boards(one_or_more(positions)))
 
     stopwatch = Stopwatch()
     tallies = tally_trials(

@@ -126,9 +126,9 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - len(_CUT)] + _CUT
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: object, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'latest'?"`` if `word` resembles a `known` word, otherwise nothing."""
-    similar = get_close_matches(word, known, 1)
+    similar = get_close_matches(word, known, 1) if isinstance(word, str) else []
     return f"; did you mean {similar[0]!r}?" if similar else ""
 
 

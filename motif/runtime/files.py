@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from motif.runtime.errors import FileError, MotifError, SettingError, plain_text
+from motif.runtime.errors import FileError, MotifError, SettingError, plain_text, shown
 from motif.runtime.limits import JSON_FILE, Limit, read_within
 
 STDIN = "-"
@@ -28,6 +28,27 @@ STDIN = "-"
 TEMPORARY_SUFFIX = ".tmp"
 _MAX_STEM = 200
 """Bytes of a name that a temporary name repeats: file systems allow 255 in all."""
+
+
+def path_of(name: str, given: object) -> Path:
+    """Return the path that an argument `name` gives; raises `SettingError` for anything else."""
+    if not isinstance(given, str | os.PathLike):
+        raise SettingError(f"{name} must be a path, not {shown(given)}", name)
+    return Path(given)
+
+
+def paths_of(name: str, given: object) -> list[Path]:
+    """Return the paths that an argument `name` gives: one, or several.
+
+    Raises `SettingError` if it gives something else, or nothing.
+    """
+    several = [given]
+    if isinstance(given, Iterable) and not isinstance(given, str | os.PathLike):
+        several = list(given)
+    paths = [path_of(name, one) for one in several]
+    if not paths:
+        raise SettingError(f"{name}: at least one file is needed", name)
+    return paths
 
 
 def is_temporary(path: Path) -> bool:

@@ -195,7 +195,7 @@ def worker_count(jobs: int | None) -> int:
     if jobs is None or jobs == -1:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
-    if not isinstance(jobs, Integral):
+    if not isinstance(jobs, Integral) or isinstance(jobs, bool):
         raise SettingError(f"jobs must be a whole number, not {shown(jobs)}", "jobs")
     if jobs < 1:
         raise SettingError(f"jobs must be at least 1, or -1 for all cores, not {jobs}", "jobs")

@@ -95,7 +95,7 @@ def check_count(name: str, value: object, low: int, limit: int = COUNT_LIMIT) ->
 
     The limit is a power of two.
     """
-    if not isinstance(value, Integral):
+    if not isinstance(value, Integral) or isinstance(value, bool):
         raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
     if int(value) < low:
         raise SettingError(f"{name} must be at least {low}, not {shown(value)}", name)
@@ -103,7 +103,14 @@ def check_count(name: str, value: object, low: int, limit: int = COUNT_LIMIT) ->
         raise SettingError(f"{name} must be below 2**{limit.bit_length() - 1}, not {shown(value)}", name)
 
 
-def check_error_rate(error_rate: float) -> None:
+def check_flag(name: str, value: object) -> None:
+    """Raise `SettingError` unless the `value` of the setting `name` is True or False."""
+    # NumPy has a truth value of its own, which is no subclass of bool.
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise SettingError(f"{name} must be True or False, not {shown(value)}", name)
+
+
+def check_error_rate(error_rate: object) -> None:
     """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
-    if not 0 < error_rate < 1:
+    if not isinstance(error_rate, Real) or not 0 < float(error_rate) < 1:
         raise SettingError(f"error_rate must be above 0 and below 1, not {shown(error_rate)}", "error_rate")

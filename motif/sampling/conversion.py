@@ -12,8 +12,8 @@ from motif.board.match_file import (
     read_match,
     write_match,
 )
-from motif.runtime.errors import MotifError, SettingError
-from motif.runtime.files import check_apart, check_target
+from motif.runtime.errors import MotifError, RecordError, SettingError
+from motif.runtime.files import check_apart, check_target, path_of, paths_of, reading
 from motif.runtime.progress import progress
 from motif.sampling.dataset import is_dataset
 from motif.sampling.label_files import SUFFIXES, export_labels, import_labels, label_format, rewrite_labels
@@ -48,9 +48,14 @@ def convert(
     ------
     SettingError
         If sources are incompatible, or an option does not apply to them.
+    RecordError, DatasetError, FileError
+        If a source cannot be read, or a file cannot be written.
     """
-    paths = [Path(source) for source in ([sources] if isinstance(sources, str | Path) else sources)]
-    target = Path(out)
+    paths, target = paths_of("sources", sources), path_of("out", out)
+    for path in paths:
+        if str(path) != STDIN:
+            with reading(path, RecordError):
+                path.stat()
     kinds = {_kind(path) for path in paths}
     if len(kinds) != 1:
         raise SettingError("matches, datasets and labelled positions cannot be converted together")

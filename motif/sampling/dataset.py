@@ -159,9 +159,11 @@ def games_key(folder: Path) -> str:
     """Return a key that datasets of the same games share, whatever was recorded of them and how often.
 
     The games are those of one player and seed, or the same recorded games.  A dataset without a record of
-    its games shares its key only with copies of itself.
+    its games shares its key only with copies of itself, and with what was read from it in Python.
     """
     settings, _, _ = read_manifest(folder)
+    if isinstance(key := settings.get("games_key"), str):
+        return key
     if "recorded" in settings:
         return json.dumps(settings["recorded"])
     if "seed" in settings:
@@ -284,7 +286,11 @@ def kept_parts(
         lost = bool(paths) and not is_dataset(folder)
         if resume and (lost or isinstance(error, DamagedManifestError)):
             return _adopted(paths, provenance, games)
-        raise
+        if is_dataset(folder):
+            raise
+        raise DatasetError(
+            f"{folder}: not a dataset: the folder is not empty and has no {MANIFEST}"
+        ) from None
     if not resume:
         raise DatasetError(f"{folder}: already contains a dataset; {{resume}} continues it", "resume")
     _compare(folder, settings, provenance)

@@ -1,9 +1,10 @@
 """Labelled positions in the files of other projects: wildbg's CSV and gnubg-nn's training lines.
 
 Both have one position per line, from the side of the player on roll before the roll, with this player's
-five cumulative probabilities.  wildbg's CSV begins with the names of its columns and contains GNUbg IDs.
-gnubg-nn's training lines contain a 20-letter key and numbers separated by blanks, and # begins a comment.
-The first line determines the format.
+five cumulative probabilities.  wildbg's CSV contains GNUbg IDs and begins with the names of its columns,
+which may be in any order, among others, and called as in motif's data frames.  gnubg-nn's training lines
+contain a 20-letter key and numbers separated by blanks, and # begins a comment.  The first line determines
+the format.
 
 Older files of wildbg lack the opponent's checkers on the bar, so that the position and the label do not
 match.  This can be detected if the opponent has fewer than 15 checkers, but too many outside the home board
@@ -17,7 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -50,6 +51,9 @@ from motif.sampling.samples import (
 LabelFormat = Literal["wildbg", "gnubg-nn"]
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"
 """First line of a CSV."""
+_COLUMNS = HEADER.split(",")
+_OTHER_NAMES = dict(zip(("position", *OUTPUTS), _COLUMNS, strict=True))
+"""Columns by their names in motif's data frames."""
 SUFFIXES: dict[str, LabelFormat] = {".csv": "wildbg", ".txt": "gnubg-nn"}
 """Format of written files for each suffix."""
 OUTSIDE = 3
@@ -76,20 +80,18 @@ def label_format(path: Path) -> LabelFormat | None:
     if path.is_file():
         with suppress(DatasetError):  # a line that is too long
             first = next((line for _, line in _meant(path)), "")
-    if first.replace(" ", "").lower().startswith(HEADER.partition(",")[0]):
-        return "wildbg"
     words = first.split()
-    try:
+    with suppress(PositionError):
         position_from_key(words[0] if words else "")
-    except PositionError:
-        return None
-    return "gnubg-nn"
+        return "gnubg-nn"
+    is_csv = _COLUMNS[0] in _names(first) or (first and path.suffix.lower() == ".csv")
+    return "wildbg" if is_csv else None
 
 
 def read_labels(path: Path) -> Iterator[Dataset]:
     """Yield the labelled positions of a file in either format, in pieces.
 
-    Raises `DatasetError`, naming the file and line, if a line is invalid or too long.
+    Raises `DatasetError`, naming the file and line, if the header or a line is invalid or too long.
     """
     kind = label_format(path)
     if kind is None:
@@ -100,16 +102,48 @@ def read_labels(path: Path) -> Iterator[Dataset]:
             "training lines begin with a 20-letter key"
         )
     meant = _meant(path)
-    if kind == "wildbg":
-        next(meant)
+    header = _header(path, *next(meant)) if kind == "wildbg" else None
     while chunk := list(islice(meant, _LINES_AT_ONCE)):
-        yield _rows(path, kind, chunk)
+        yield _rows(path, header, chunk)
+
+
+def _values(line: str) -> list[str]:
+    """Return the values of a line of a CSV, which contain no commas, without quotes."""
+    return [value.strip().strip('"').strip() for value in line.split(",")]
+
+
+def _names(line: str) -> list[str]:
+    """Return the names of columns in the first line of a CSV, as in `HEADER`."""
+    names = [name.lower() for name in _values(line)]
+    return [_OTHER_NAMES.get(name, name) for name in names]
+
+
+class _Header(NamedTuple):
+    """Header of a CSV."""
+
+    width: int
+    """Number of columns."""
+    columns: list[int]
+    """Indexes of the columns of `HEADER`."""
+
+
+def _header(path: Path, number: int, line: str) -> _Header:
+    """Return the header in the first line of a CSV; raises `DatasetError` for any other line."""
+    names, where = _names(line), f"{path}: line {number}"
+    with suppress(PositionError):
+        position_from_gnubg_id(_values(line)[0])
+        raise DatasetError(f"{where}: the header is missing: the first line must be {HEADER}")
+    for name in _COLUMNS:
+        if names.count(name) != 1:
+            fault = f"lacks the column {name}" if name not in names else f"has two columns {name}"
+            raise DatasetError(f"{where}: the header {fault}: it must be {HEADER}, in any order")
+    return _Header(len(names), list(map(names.index, _COLUMNS)))
 
 
 def _meant(path: Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of the lines that are neither empty nor comments."""
     for number, line in lines_of(_pieces(path), TEXT_LINE, str(path), DatasetError):
-        text = decoded(line).strip()
+        text = decoded(line).removeprefix("\ufeff").strip()
         if text and not text.startswith(_COMMENT):
             yield number, text
 
@@ -119,16 +153,17 @@ def _pieces(path: Path) -> Iterator[bytes]:
         yield from pieces_of(file)
 
 
-def _rows(path: Path, kind: LabelFormat, lines: Sequence[tuple[int, str]]) -> Dataset:
-    mark = "," if kind == "wildbg" else None
-    words = [line.split(mark) for _, line in lines]
+def _rows(path: Path, header: _Header | None, lines: Sequence[tuple[int, str]]) -> Dataset:
+    words = [line.split() if header is None else _values(line) for _, line in lines]
+    width = 1 + _NUMBERS if header is None else header.width
     for (number, line), row in zip(lines, words, strict=True):
-        if len(row) != 1 + _NUMBERS:
-            raise DatasetError(
-                f"{path}: line {number}: {quoted(line.strip())} is not a position with five chances"
-            )
-    names = [(number, row[0].strip()) for (number, _), row in zip(lines, words, strict=True)]
-    if kind == "wildbg":
+        if len(row) != width:
+            wanted = f"{width} values" if width > 1 + _NUMBERS else "a position with five chances"
+            raise DatasetError(f"{path}: line {number}: {quoted(line.strip())} is not {wanted}")
+    if header is not None:
+        words = [[row[column] for column in header.columns] for row in words]
+    names = [(number, row[0]) for (number, _), row in zip(lines, words, strict=True)]
+    if header is not None:
         boards = boards_of_lines(str(path), names, position_from_gnubg_id, boards_from_gnubg_ids)
     else:
         boards = boards_of_lines(str(path), names, position_from_key, boards_from_keys)

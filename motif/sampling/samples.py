@@ -4,9 +4,11 @@
 `Dataset.write` writes a dataset to a folder, to which weights can be fitted.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Real
+from functools import partial
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -24,7 +26,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
-from motif.runtime.files import working_in
+from motif.runtime.files import path_of, working_in
 from motif.runtime.frames import frame
 from motif.runtime.package import VERSION
 from motif.runtime.parquet import texts_of
@@ -33,6 +35,7 @@ from motif.runtime.streams import derive_states
 from motif.sampling.dataset import (
     DatasetPart,
     batches_of,
+    games_key,
     is_dataset,
     kept_parts,
     numbers_of,
@@ -46,6 +49,8 @@ if TYPE_CHECKING:
 
 _PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
 """Columns of a part that are unchanged fields of `Dataset`."""
+_LEAST = {"trials": 1, "game": 0, "ply": 0, "decision": 0}
+"""Smallest values of columns."""
 _ROUNDING = 0.01
 """Difference, in points, between an equity in a table and that of its rounded probabilities."""
 ROWS_A_PART = 50_000
@@ -89,6 +94,8 @@ class Dataset:
     chosen: BoolArray
     position_class: npt.NDArray[np.int8]
     """Indices into `CLASS_NAMES`."""
+    games_key: str = ""
+    """Key that datasets of the same games share (`motif.sampling.dataset.games_key`); empty if unknown."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -98,7 +105,7 @@ class Dataset:
 
     def rows(self, which: slice | BoolArray | npt.NDArray[np.integer]) -> "Dataset":
         """Return the rows of a slice, of a mask (n,) or with the given numbers."""
-        return Dataset(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
+        return replace(self, **{name: getattr(self, name)[which] for name in _ARRAYS})
 
     def __getitem__(self, which: slice | npt.ArrayLike) -> "Dataset":
         if isinstance(which, slice):
@@ -113,7 +120,8 @@ class Dataset:
         game, decision = (
             (int(numbers.max()) + 1 if len(numbers) else 0) for numbers in (self.game, self.decision)
         )
-        return joined([self, replace(other, game=other.game + game, decision=other.decision + decision)])
+        other = replace(other, game=other.game + game, decision=other.decision + decision)
+        return replace(joined([self, other]), games_key="")
 
     @property
     def positions(self) -> list[Position]:
@@ -204,6 +212,8 @@ class Dataset:
         DatasetError
             If a column is missing or a value is impossible.
         """
+        if not (hasattr(table, "__getitem__") and hasattr(table, "__contains__")):
+            raise DatasetError(f"the table must be a data frame or a mapping of columns, not {shown(table)}")
         missing = [name for name in ("position", *OUTPUTS) if name not in table]
         if missing:
             needed = ", ".join(("position", *OUTPUTS))
@@ -212,32 +222,36 @@ class Dataset:
             boards = as_boards(cast("list[Position | str]", list(table["position"])))
         except PositionError as error:
             raise DatasetError(f"position: {error}") from None
-        probabilities = np.column_stack([_column(table, name, np.float32) for name in OUTPUTS])
+        count = len(boards)
+        probabilities = np.column_stack([_column(table, name, np.float32, count) for name in OUTPUTS])
         if fault := probability_fault(probabilities):
             row, name, rule = fault
             value = probabilities[row, OUTPUTS.index(name)]
             raise DatasetError(f"{name} of row {row} is {value}: it must be {rule}")
-        data = labelled(boards, probabilities)
-        names = [name for name in _PLAIN_COLUMNS if name in table]
-        given = replace(data, **{name: _column(table, name, getattr(data, name).dtype) for name in names})
+        data = labelled(boards, np.clip(probabilities, 0, 1))
+        plain: dict[str, Any] = {
+            name: _column(table, name, getattr(data, name).dtype, count)
+            for name in _PLAIN_COLUMNS
+            if name in table
+        }
+        given = replace(data, **plain)
         close = np.abs(given.equity - data.equity) <= _ROUNDING
-        for name, right, rule in (
-            ("equity", close, "that of the probabilities"),
-            ("equity_se", ~(given.equity_se < 0), "at least 0"),
-            ("trials", given.trials >= 1, "at least 1"),
-        ):
-            for row in np.flatnonzero(~right)[:1]:
-                raise DatasetError(f"{name} of row {row} is {getattr(given, name)[row]}: it must be {rule}")
-        return given
+        _check_rows(given, "equity", close, "that of the probabilities")
+        _check_rows(given, "equity_se", ~(given.equity_se < 0), "at least 0")
+        for name, least in _LEAST.items():
+            _check_rows(given, name, getattr(given, name) >= least, f"at least {least}")
+        return replace(given, games_key=_content_key(given))
 
     def write(self, folder: Path | str) -> Path:
         """Write the dataset to `folder`, which must be empty or new; return its path.
 
         Raises `DatasetError` if `folder` is not empty, and `FileError` if it cannot be written.
         """
-        starts = range(0, len(self), ROWS_A_PART)
-        write_pieces(Path(folder), (self[start : start + ROWS_A_PART] for start in starts), source="python")
-        return Path(folder)
+        folder = path_of("folder", folder)
+        pieces = (self[start : start + ROWS_A_PART] for start in range(0, len(self), ROWS_A_PART))
+        known = {"games_key": self.games_key} if self.games_key else {}
+        write_pieces(folder, pieces, source="python", **known)
+        return folder
 
     def columns(self) -> dict[str, object]:
         """Return the columns of a part's file, keyed by name."""
@@ -247,6 +261,9 @@ class Dataset:
             **{name: getattr(self, name) for name in _PLAIN_COLUMNS},
             "cls": self.position_class,
         }
+
+
+_ARRAYS = [field.name for field in fields(Dataset) if field.name != "games_key"]
 
 
 def labelled(
@@ -322,18 +339,60 @@ def number_in(text: str) -> float:
         return float("nan")
 
 
-def _column(table: FrameLike, name: str, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    try:
-        return np.asarray(table[name]).astype(dtype)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise DatasetError(f"{name}: all values must be of type {np.dtype(dtype)} ({error})") from None
+def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str) -> None:
+    """Raise `DatasetError` for the first row of a column of `data` that is not `right` (n,)."""
+    for row in np.flatnonzero(~right)[:1]:
+        raise DatasetError(f"{name} of row {row} is {getattr(data, name)[row]}: it must be {rule}")
+
+
+def _column(table: FrameLike, name: str, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
+    """Return a column of `count` rows as `dtype`; raises `DatasetError` for values of another type."""
+    values, wanted = np.asarray(table[name]), np.dtype(dtype)
+    if values.shape != (count,):
+        rows = f"{len(values)} rows" if values.ndim == 1 else f"the shape {values.shape}"
+        raise DatasetError(f"{name} must have {count} rows, like position, not {rows}")
+    if wanted.kind == "f":
+        try:
+            return values.astype(wanted)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DatasetError(f"{name}: all values must be of type {wanted} ({error})") from None
+    is_right, rule = _is_truth, "True or False"
+    if wanted.kind == "i":
+        low, high = np.iinfo(wanted).min, np.iinfo(wanted).max
+        is_right, rule = partial(_is_whole, low=low, high=high), f"a whole number from {low} to {high}"
+    if values.dtype != wanted:
+        for row, value in enumerate(values.tolist()):
+            if not is_right(value):
+                raise DatasetError(f"{name} of row {row} is {shown(value)}: it must be {rule}")
+    return values.astype(wanted)
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_whole(value: object, *, low: int, high: int) -> bool:
+    """Return whether `value` is a whole number from `low` to `high`; one may be written as 1.0."""
+    if _is_truth(value) or not isinstance(value, Real):
+        return False
+    if isinstance(value, Integral):
+        return low <= int(value) <= high
+    number = float(value)
+    return number.is_integer() and low <= int(number) <= high
+
+
+def _content_key(data: Dataset) -> str:
+    """Return a key of the games of a dataset without a record of them: a hash of its positions and games."""
+    content = data.boards.tobytes() + data.game.astype(np.int64).tobytes()
+    return "sha256:" + hashlib.sha256(content).hexdigest()
 
 
 def joined(pieces: Iterable[Dataset]) -> Dataset:
     """Join the pieces of a dataset; there must be at least one."""
     pieces = list(pieces)
-    names = [field.name for field in fields(Dataset)]
-    return Dataset(**{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in names})
+    arrays = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in _ARRAYS}
+    keys = {piece.games_key for piece in pieces}
+    return Dataset(**arrays, games_key=keys.pop() if len(keys) == 1 else "")
 
 
 def read_parts(folder: Path) -> Iterator[Dataset]:
@@ -363,10 +422,11 @@ def read_dataset(folder: Path | str) -> Dataset:
 
     Raises
     ------
-    DatasetError
-        If the dataset is missing, empty or damaged.
+    DatasetError, SettingError
+        If the dataset is missing, empty or damaged, or `folder` is not a path.
     """
-    return joined(read_parts(Path(folder)))
+    folder = path_of("folder", folder)
+    return replace(joined(read_parts(folder)), games_key=games_key(folder))
 
 
 def drawn_games(games: IntArray, validation: float, seed: int) -> IntArray:

@@ -97,6 +97,10 @@ def fault(motif):
         ),
         (("sample", "--out", "x", "--games", "1", "--trials", "35", "--stratified"), "--stratified: "),
         (("bootstrap", "--out", "x", "--preset", "none"), "no preset is called 'none'"),
+        (
+            ("bootstrap", "--out", "x", "--preset", "demo", "--config", "x.yaml"),
+            "--preset: has no effect with a file of settings",
+        ),
         (("explain", START, "3", "1", "--html", "x.txt"), "x.txt: the name must end in .html or .htm"),
         (("analyse", "x.mat", "--html", "x.txt"), "x.txt: the name must end in .html or .htm"),
         (("terms", "motif-v1", "--html", "x.txt"), "x.txt: the name must end in .html or .htm"),

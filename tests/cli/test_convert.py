@@ -115,6 +115,46 @@ def test_lost_checkers_are_reported(motif, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "content",
+    [
+        "position_id,win,lose_g,lose_bg,win_g,win_bg\n4HPwATDgc/ABMA,0.52,0.13,0.005,0.15,0.01\n",
+        '"win_g","win","position_id","lose_g","win_bg","lose_bg"\n'
+        '"0.15","0.52","4HPwATDgc/ABMA","0.13","0.01","0.005"\n',
+        ",position,win,win_gammon,win_backgammon,lose_gammon,lose_backgammon,game,cls\n"
+        "0,4HPwATDgc/ABMA,0.52,0.15,0.01,0.13,0.005,7,contact\n",
+        "\ufeffPosition_ID, " + CSV.partition(",")[2],
+    ],
+    ids=["reordered", "quoted", "data frame", "spaces"],
+)
+def test_columns_are_read_by_their_names(motif_json, tmp_path, content):
+    labels, other = tmp_path / "labels.csv", tmp_path / "other.csv"
+    labels.write_text(content, encoding="utf-8")
+    assert motif_json("convert", labels, other)["rows"] == 1
+    assert other.read_text() == CSV
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            "position_id,foo,bar,a,b,c\n4HPwATDgc/ABMA,0.52,0.15,0.01,0.13,0.005\n",
+            "the header lacks the column win: it must be position_id,win,",
+        ),
+        (CSV.replace("lose_bg", "win"), "the header has two columns win"),
+        (CSV.replace("position_id", "id"), "the header lacks the column position_id"),
+        (CSV.partition("\n")[2], "the header is missing: the first line must be position_id,win,"),
+    ],
+)
+def test_other_headers_are_refused(motif, tmp_path, content, said):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    ending = motif("convert", path, tmp_path / "out")
+    assert ending.code == 2
+    assert ending.err.startswith(f"motif: error: {path}: line 1: {said}")
+    assert ending.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     ("content", "said"),
     [
         (CSV.replace("4HPwATDgc", "8HPwATDgc"), "line 2: invalid position '8HPwATDgc/ABMA'"),
@@ -149,7 +189,11 @@ def test_bad_calls_are_one_line(motif, mat, dataset, tmp_path):
         ),
         ([dataset, tmp_path / "out"], "the suffix of labelled positions must be .csv or .txt"),
         ([dataset, tmp_path / "out.csv", "--to", "mat"], "--to applies only to matches"),
-        ([tmp_path / "none.mat", tmp_path / "b.mat"], "none.mat: cannot be read"),
+        ([tmp_path / "none.mat", tmp_path / "b.mat"], "none.mat: cannot be read: No such file"),
+        (
+            [tmp_path / "none", tmp_path / "b.csv"],
+            f"error: {tmp_path / 'none'}: cannot be read: No such file",
+        ),
     ):
         ending = motif("convert", *words)
         assert (ending.code, ending.out) == (2, "")

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 
+from motif.board.moves import legal_plays
 from motif.board.position import Position
+from motif.contests import play_matches, play_money_games, play_tournament
 from motif.evaluators.named import load_evaluator
 from motif.evaluators.own import as_evaluator, from_sklearn
 from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.library import load_evaluator as load_evaluator_of
 from motif.library import rank
-from motif.players import as_player
+from motif.players import Player, as_player
 from motif.runtime.errors import PlayerError
 from motif.sampling.samples import Dataset, labelled
 from tests.games import some_boards
@@ -48,6 +50,44 @@ def test_equities_come_back_as_they_were_given():
     boards = np.repeat(Position.start().board[None], len(given), axis=0)
     rows = as_evaluator(Fixed()).evaluate_many(boards)
     assert np.allclose(equities(rows.astype(float)), given, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (np.float32([1.0000001, 0, 0, 0, 0]), [1, 0, 0, 0, 0]),
+        (np.array([0.5, -1e-9, -1e-12, 0, 0]), [0.5, 0, 0, 0, 0]),
+        (3.0000002, [1, 1, 1, 0, 0]),
+        (-3.0000002, [0, 0, 0, 1, 1]),
+    ],
+)
+def test_rounding_is_no_fault(given, meant):
+    class Rounded:
+        def evaluate_many(self, boards):
+            return np.array([given] * len(boards))
+
+    rows = as_evaluator(Rounded()).evaluate_many(Position.start().board[None])
+    assert rows.tolist() == [meant]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([1.00200001, 0, 0, 0, 0], "win must be 0 to 1, not 1.00200001"),
+        ([-0.002, 0, 0, 0, 0], "win must be 0 to 1, not -0.002"),
+        ([float("nan"), 0, 0, 0, 0], "win must be 0 to 1, not nan"),
+        (3.0020001, "an equity must be -3 to 3, not 3.0020001"),
+        (float("nan"), "an equity must be -3 to 3, not nan"),
+    ],
+)
+def test_values_beyond_rounding_are_refused_with_their_digits(given, said):
+    class Outside:
+        def evaluate_many(self, boards):
+            return np.array([given] * len(boards))
+
+    with pytest.raises(PlayerError) as refused:
+        as_evaluator(Outside()).evaluate_many(Position.start().board[None])
+    assert str(refused.value) == f"Outside: {said}"
 
 
 def test_a_file_and_an_object_rank_alike(tmp_path):
@@ -178,3 +218,60 @@ def test_an_object_looks_ahead():
     assert ahead.evaluate("4HPwATDgc/ABMA").win > 0.4
     with pytest.raises(PlayerError, match="'Lead@1' already looks ahead"):
         load_evaluator_of(ahead, plies=1)
+
+
+PLAYER_FILE = """
+import numpy as np
+import motif
+
+class Runner(motif.Player):
+    def choose_many(self, boards, rolls, states):
+        return np.array([motif.legal_plays(*pair)[0].position.board for pair in zip(boards, rolls)])
+"""
+
+
+def test_a_player_that_chooses_is_loaded_from_a_file(tmp_path):
+    path = tmp_path / "runner.py"
+    path.write_text(PLAYER_FILE)
+    for name in (path, f"{path}:Runner"):
+        player = as_player(name)
+        assert (player.name, player.evaluator) == (str(name), None)
+        assert player.choose("4HPwATDgc/ABMA", "31") == legal_plays("4HPwATDgc/ABMA", "31")[0]
+        with pytest.raises(PlayerError, match=r"^the player '.*' chooses plays but cannot evaluate pos"):
+            load_evaluator(str(name))
+        with pytest.raises(
+            PlayerError, match=r"^the player '.*@1' chooses|^the player '.*' chooses plays but"
+        ):
+            as_player(f"{name}@1")
+    # Workers load the file again.
+    assert play_money_games(str(path), "random", 20, jobs=2) == play_money_games(path, "random", 20, jobs=1)
+    assert play_matches(path, "random", 2, length=1, jobs=1).matches == 2
+    assert play_tournament([path, "random"], 2, jobs=1).names == (str(path), "random")
+
+
+def test_a_class_and_its_only_object_are_one(tmp_path):
+    path = tmp_path / "racer.py"
+    path.write_text(FILE + "\nevaluator = Racer()\n")
+    assert load_evaluator(str(path)).name == str(path)
+    path.write_text(FILE + "\none, other = Racer(), Racer()\n")
+    with pytest.raises(PlayerError, match=r"several objects with a method evaluate_many; .*: one, other$"):
+        load_evaluator(str(path))
+    path.write_text(FILE + "\nclass Other(Racer):\n    pass\n\nmine = Other()\n")
+    with pytest.raises(PlayerError, match=r"several objects with a method evaluate_many; .*: Racer, mine$"):
+        load_evaluator(str(path))
+    assert load_evaluator(f"{path}:Racer").name == f"{path}:Racer"
+
+
+def test_an_exception_in_choose_many_names_the_player():
+    class Broken(Player):
+        def choose_many(self, boards, rolls, states):
+            raise KeyError("x")
+
+    class Ragged(Player):
+        def choose_many(self, boards, rolls, states):
+            return [[1, 2], [3]]
+
+    with pytest.raises(PlayerError, match=r"^Broken: choose_many failed: KeyError: 'x'$"):
+        Broken().choose("4HPwATDgc/ABMA", "31")
+    with pytest.raises(PlayerError, match=r"^Ragged: choose_many failed: ValueError: "):
+        play_money_games(Ragged(), "random", 2, jobs=1)

@@ -121,7 +121,9 @@ def test_a_whole_run(tmp_path):
     before = set(files(tmp_path))
     for version in range(2):
         draw_version(tmp_path / f"v{version}", made_summary("tiny", version))
-    draw_run(tmp_path)
+    report = draw_run(tmp_path)
+    assert [row["version"] for row in report.records()] == [0, 1]
+    assert len(repr(report)) < 4000
     drawn = {name: data for name, data in files(tmp_path).items() if name not in before}
     of_versions = {f"v{k}/{name}.png" for k in range(2) for name in ("convergence", "calibration")}
     assert set(drawn) == of_versions | {

@@ -8,10 +8,10 @@ import pytest
 import motif
 from motif.board.identifiers import gnubg_ids
 from motif.evaluators.probabilities import OUTPUTS, equities
-from motif.learning.rows import held_out
+from motif.learning.rows import held_out, validation_games
 from motif.parameters import parameter_set
 from motif.runtime.errors import DatasetError, SettingError
-from motif.sampling.dataset import MANIFEST
+from motif.sampling.dataset import MANIFEST, games_key
 from motif.sampling.samples import Dataset, read_dataset
 from tests.games import some_boards
 
@@ -29,8 +29,9 @@ def data() -> Dataset:
 
 
 def same(one: Dataset, other: Dataset) -> bool:
-    return all(np.array_equal(value, getattr(other, name), equal_nan=True) if value.dtype.kind == "f" else
-               np.array_equal(value, getattr(other, name)) for name, value in vars(one).items())  # fmt: skip
+    fields = {name: value for name, value in vars(one).items() if name != "games_key"}
+    return all(np.array_equal(value, getattr(other, name), equal_nan=value.dtype.kind == "f")
+               for name, value in fields.items())  # fmt: skip
 
 
 def test_arrays_for_scikit_learn(data):
@@ -90,6 +91,10 @@ def test_what_is_written_is_read_again_and_by_pandas(data, tmp_path):
     assert same(Dataset.from_frame(data.to_frame()), data)
     with pytest.raises(DatasetError, match="already contains a dataset"):
         data.write(folder)
+    (other := tmp_path / "other").mkdir()
+    (other / "notes.txt").touch()
+    with pytest.raises(DatasetError, match="other: not a dataset: the folder is not empty and has no _mani"):
+        data.write(other)
 
 
 def test_a_manifest_of_the_former_name_is_read(data, tmp_path):
@@ -112,7 +117,22 @@ def test_a_manifest_of_the_former_name_is_read(data, tmp_path):
         ({"equity_se": [-1]}, "equity_se of row 0 is -1.0: it must be at least 0"),
         ({"trials": [0]}, "trials of row 0 is 0: it must be at least 1"),
         ({"win": ["often"]}, "win: all values must be of type float32"),
-        ({"game": ["first"]}, "game: all values must be of type int32"),
+        ({"game": ["first"]}, "game of row 0 is 'first': it must be a whole number from -2147483648 to 21"),
+        ({"game": [1.5]}, "game of row 0 is 1.5: it must be a whole number"),
+        ({"game": [2**31]}, "game of row 0 is 2147483648: it must be a whole number"),
+        ({"game": [-1]}, "game of row 0 is -1: it must be at least 0"),
+        ({"game": [True]}, "game of row 0 is True: it must be a whole number"),
+        ({"trials": [float("nan")]}, "trials of row 0 is nan: it must be a whole number"),
+        ({"trials": [1e300]}, "trials of row 0 is 1e+300: it must be a whole number"),
+        ({"ply": [-1]}, "ply of row 0 is -1: it must be at least 0"),
+        ({"ply": pandas.array([None], "Int32")}, "ply of row 0 is nan: it must be a whole number"),
+        ({"decision": [2**70]}, "decision of row 0 is 1180591620717411303424: it must be a whole number"),
+        ({"decision": ["7"]}, "decision of row 0 is '7': it must be a whole number"),
+        ({"chosen": ["False"]}, "chosen of row 0 is 'False': it must be True or False"),
+        ({"chosen": [1]}, "chosen of row 0 is 1: it must be True or False"),
+        ({"chosen": [float("nan")]}, "chosen of row 0 is nan: it must be True or False"),
+        ({"win": [0.5, 0.5]}, "win must have 1 rows, like position, not 2 rows"),
+        ({"equity": [[0.0]]}, "equity must have 1 rows, like position, not the shape (1, 1)"),
     ],
 )
 def test_invalid_frames(data, changed, said):
@@ -122,3 +142,42 @@ def test_invalid_frames(data, changed, said):
     with pytest.raises(DatasetError) as refused:
         Dataset.from_frame(frame)
     assert str(refused.value).startswith(said)
+
+
+def test_numbers_of_frames_may_be_of_any_whole_type(data):
+    columns = dict(data[:2].to_frame().items())
+    columns |= {"game": [3.0, 4.0], "trials": pandas.array([6, 7], "Int64"), "ply": np.array([1, 2], np.int8)}
+    columns |= {"chosen": np.array([True, False], object), "decision": np.array([2**40, 2**40], np.uint64)}
+    given = Dataset.from_frame(columns)
+    assert given.game.tolist() == [3, 4]
+    assert given.trials.tolist() == [6, 7]
+    assert given.ply.tolist() == [1, 2]
+    assert given.chosen.tolist() == [True, False]
+    assert given.decision.tolist() == [2**40] * 2
+    assert {name: getattr(given, name).dtype for name in ("game", "trials", "decision", "chosen")} == {
+        name: getattr(data, name).dtype for name in ("game", "trials", "decision", "chosen")
+    }
+
+
+def test_rounding_of_probabilities_in_frames(data):
+    columns = dict(data[:1].to_frame().items()) | {name: [0.0] for name in OUTPUTS} | {"equity": [1.0]}
+    assert Dataset.from_frame(columns | {"win": [1.0000001]}).y("win") == [1]
+    assert Dataset.from_frame(columns | {"win": [-1e-9], "equity": [-1.0]}).y("win") == [0]
+
+
+def test_datasets_of_the_same_games_in_memory_have_the_same_games_in_a_fit(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    again, part = read_dataset(folder), Dataset.from_frame(data.to_frame())[:150]
+    assert again.games_key == part.games_key == data.games_key
+    pieces = [again.write(tmp_path / "again"), part.write(tmp_path / "part"), folder]
+    assert games_key(pieces[0]) == games_key(pieces[1]) == games_key(folder)
+    held = validation_games([folder], 0.2, 3)
+    assert validation_games(pieces, 0.2, 3).tolist() == held.tolist()
+    # A sum gives the games of the second dataset new numbers.
+    assert (data + data).games_key == ""
+
+
+def test_a_fit_refuses_the_same_dataset_twice(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    with pytest.raises(motif.MotifError, match=r"^the dataset is given twice: dataset 3 is dataset 1$"):
+        motif.fit([data, folder, data], parameters="keith", heads="win")

@@ -261,7 +261,7 @@ def test_a_dataset_is_not_overwritten(whole):
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_folder_with_something_else_is_left_alone(tmp_path, resume):
     (tmp_path / "thesis.txt").write_text("three years of work")
-    with pytest.raises(DatasetError, match=r"not a dataset \(there is no _manifest\.json\)"):
+    with pytest.raises(DatasetError, match=r"not a dataset: the folder is not empty and has no _m"):
         made(tmp_path, resume=resume)
     assert files(tmp_path) == {"thesis.txt": b"three years of work"}
 

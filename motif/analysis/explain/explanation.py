@@ -152,7 +152,7 @@ class StaticComparison:
         return words.say("detail", key, first=first, second=second, better=better, worse=worse)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Explanation(Tabular):
     """Why one play is better than another, seen by the mover."""
 

@@ -39,9 +39,10 @@ from motif.evaluators import Evaluator
 from motif.evaluators.named import own_name, without_plies
 from motif.players.ranking import CubeContext
 from motif.rollouts.rollout_settings import RolloutSettings
-from motif.runtime.errors import PlayerError, RecordError, SettingError
+from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import counted, html_lines, html_table, text_table
+from motif.runtime.settings import check_count
 
 WORST = 10
 
@@ -412,8 +413,9 @@ def analyse_match(
     without rolls or with games after the end of the match, `SettingError` for a negative `worst` and as
     `check_jacoby` does.
     """
-    if worst < 0:
-        raise SettingError(f"worst must be at least 0, not {worst}", "worst")
+    check_count("worst", worst, 0)
+    if not isinstance(confirm, RolloutSettings | bool):
+        raise SettingError(f"confirm must be RolloutSettings, True or False, not {shown(confirm)}", "confirm")
     check_jacoby(record, jacoby)
     decisions = walk(record, jacoby=jacoby)
     if not decisions.rolls:

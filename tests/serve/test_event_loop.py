@@ -162,6 +162,9 @@ def test_pages_hold_nothing_up(watched):
     assert callbacks.seconds < LONGEST, callbacks.longest
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
 @pytest.mark.parametrize(
     "head",
     [
@@ -170,7 +173,11 @@ def test_pages_hold_nothing_up(watched):
         b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: aaaaaaaaaaaaaaaa\r\n" * 1_000_000 + b"\r\n",
         b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 101 + b"\r\n",
         b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"a" * 40_000 + b": b\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"X: y\r\n" * 200,
+        CHUNKED + b"0\r\n" + b"X: y\r\n" * 200,
+        CHUNKED + b"0\r\nX: " + b"a" * 20_000_000,
+        CHUNKED + b"0\r\n" + b"a" * 20_000_000,
+        CHUNKED + b"1;" + b"a" * 20_000_000,
+        CHUNKED + b"1;x=" + b"a" * 20_000_000,
     ],
 )
 def test_heads_have_a_limit(watched, head):

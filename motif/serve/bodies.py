@@ -120,10 +120,7 @@ class BodyRoute(APIRoute):
                 return await handler(request)
             asked = _JsonRequest(request.scope, request.receive)
             asked.model = model
-            try:
-                return await handler(asked)
-            finally:
-                service_of(request).bodies.give_back(asked.held)
+            return await handler(asked)
 
         return handle
 
@@ -140,8 +137,6 @@ class _JsonRequest(Request):
     """A request whose body is read as a `model`."""
 
     model: type[BaseModel]
-    held = 0
-    """Bytes of the body in memory."""
 
     async def json(self) -> object:
         """Return the object; raises `HTTPException` in one line."""
@@ -150,8 +145,10 @@ class _JsonRequest(Request):
         if len(body) < LARGE:
             return read()
         await service.bodies.take(len(body))
-        self.held = len(body)
-        return await service.reading.do(read)
+        try:
+            return await service.reading.do(read)
+        finally:
+            service.bodies.give_back(len(body))
 
 
 def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:

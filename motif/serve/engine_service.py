@@ -149,7 +149,7 @@ class EngineService:
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
         self.bodies = MemoryLimit(_BODIES * settings.body)
-        """Bytes of large requests that are decoded but not answered."""
+        """Bytes of large requests that are being decoded."""
         self.answers = MemoryLimit(_ANSWERS)
         """Bytes of large answers that are not sent."""
 

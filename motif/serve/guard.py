@@ -15,7 +15,7 @@ from pydantic_core import to_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from motif.serve.bodies import problem
+from motif.serve.bodies import LARGE, problem
 from motif.serve.lanes import CLIENT
 from motif.serve.serve_settings import ServeSettings
 
@@ -23,7 +23,15 @@ _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
 """Content type that curl sends by default, which is read as JSON."""
 _SAFE = ("GET", "HEAD")
 """Methods that change nothing, besides OPTIONS."""
-_COSTLY = ("/move", "/eval", "/api/v1/games", "/api/v1/analyses", "/api/v1/everything", "/api/v1/learn")
+_COSTLY = (
+    "/move",
+    "/eval",
+    "/api/v1/analyses",
+    "/api/v1/diagram",
+    "/api/v1/everything",
+    "/api/v1/games",
+    "/api/v1/learn",
+)
 """Beginnings of paths that compute although their method is safe."""
 _OWN_SITE = (b"same-origin", b"none")
 """Sec-Fetch-Site of requests from the server's own pages and the address bar."""
@@ -32,7 +40,7 @@ _CONNECTION = "motif.connection"
 _HEAD, _HEADERS = 1 << 15, 100
 """Maximum bytes of a request's line and headers, and maximum number of headers."""
 _BODIES = 16
-"""Bodies of the largest size that may be in memory at once."""
+"""Bodies of the largest size that may be in memory at once; small ones are never refused."""
 _PIPELINED = 16
 """Maximum number of unanswered requests of a connection."""
 
@@ -135,7 +143,7 @@ class _Body:
         self._guard.held += size
         if self._size > self._guard.most:
             raise _too_large(self._guard.most)
-        if self._guard.held > _BODIES * self._guard.most:
+        if self._size >= LARGE and self._guard.held > _BODIES * self._guard.most:
             raise refusal(503, "too many large requests at the same time; try again later")
         return message
 

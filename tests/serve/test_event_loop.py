@@ -6,13 +6,21 @@ import json
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
+from starlette.exceptions import HTTPException
+
+from motif.serve import bodies
+from motif.serve.bodies import LARGE
+from motif.serve.engine_service import EngineService
+from motif.serve.guard import Guard
+from motif.serve.questions import EvaluateQuestion
 from tests.serve.conftest import OPENING, QUICK, running
 
 LONGEST = 0.1
@@ -204,6 +212,42 @@ def test_a_flood_of_pipelined_requests_holds_nothing_up(watched):
             raw.sendall(b"GET /x HTTP/1.1\r\nHost:[::1]\r\n\r\n" * 35_000)
         assert asking.get("/api/v1/health").status_code == 200
     assert callbacks.seconds < LONGEST, callbacks.longest
+
+
+@pytest.mark.parametrize(("size", "is_refused"), [(LARGE - 1, False), (LARGE, True)])
+def test_small_bodies_pass_while_large_ones_fill_the_memory(size, is_refused):
+    statuses = []
+
+    async def app(scope, receive, send):
+        await receive()
+        statuses.append(200)
+
+    async def receive():
+        return {"type": "http.request", "body": b" " * size}
+
+    guard = Guard(app, QUICK)
+    guard.held = 16 * QUICK.body
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", b"localhost")]}
+    with pytest.raises(HTTPException) if is_refused else nullcontext():
+        asyncio.run(guard(scope, receive, None))
+    assert bool(statuses) != is_refused
+    assert guard.held == 16 * QUICK.body
+
+
+def test_a_body_counts_only_until_it_is_decoded():
+    service = EngineService(QUICK)
+
+    async def receive():
+        return {"type": "http.request", "body": json.dumps({"id": OPENING}).encode() + b" " * LARGE}
+
+    app = SimpleNamespace(state=SimpleNamespace(service=service))
+    request = bodies._JsonRequest({"type": "http", "app": app}, receive)
+    request.model = EvaluateQuestion
+    try:
+        assert asyncio.run(request.json()) == EvaluateQuestion(id=OPENING)
+        assert service.bodies.fits(2 * QUICK.body)
+    finally:
+        service.close()
 
 
 def test_bodies_that_never_come_to_their_end_have_a_limit(watched):

@@ -29,6 +29,8 @@ _OTHER_VALUES = 1000
 _KEYS = 64
 """Maximum number of keys of an object."""
 _PIECE = 1 << 18
+_SMALL = 1_000_000
+"""Bytes of an answer that is sent even if unread answers fill the memory."""
 
 
 def encoded(document: object) -> bytes:
@@ -187,9 +189,15 @@ class LargeAnswer(Response):
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer, unless too much is unread already."""
+        """Send the answer, unless it is large and too much is unread already."""
         room, size = self._service.answers, len(self.body)
-        if not room.fits(size):
+        if size > room.size:
+            message = f"the answer has {size} bytes, more than {room.size}: ask for fewer positions"
+            await problem(400, message)(scope, receive, send)
+            return
+        if size < _SMALL:
+            size = 0
+        elif not room.fits(size):
             await problem(503, "unread answers fill the memory; try again later")(scope, receive, send)
             return
         await room.take(size)

@@ -55,6 +55,7 @@ _FOLDER_ENDS = re.compile(r"[/\\]")
 _BODIES = 2
 """Requests of the largest size that are decoded at the same time."""
 _ANSWERS = 80_000_000
+"""Bytes of large answers that may be unread."""
 
 
 class Job:

@@ -5,6 +5,7 @@ Evaluations have a shortcut, as routing and validation take several times as lon
 
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Annotated, TypeVar
 
 import numpy as np
@@ -81,7 +82,9 @@ _DIGITS = 7
 """Decimals of a batch's numbers: those of single precision."""
 _AT_ONCE = 256
 """Positions of a batch that are answered and encoded together."""
-_EVALUATED_AT_ONCE = 2048
+_EVALUATED_AT_ONCE, _HINTED_AT_ONCE = 2048, 64
+_MOST_LISTED = 40_000_000
+"""Maximum bytes of a list of answers."""
 _FILE = {"type": "string", "format": "binary"}
 """Schema of a file in a form."""
 PATH = "/api/v1/evaluate"
@@ -435,16 +438,22 @@ def _hinted(service: EngineService, batch: HintBatch) -> bytearray:
         records = hints(boards[part], rolls[part], evaluator, name, jobs=1, context=context)
         return [{**record, "plays": record["plays"][: batch.plays], **valued} for record in records]
 
-    return _listed("hints", (part_of(part) for part in _parts(len(boards))))
+    return _listed("hints", (part_of(part) for part in _parts(len(boards), _HINTED_AT_ONCE)))
 
 
 def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
-    """Return as JSON an object with one list, `name`, of all `parts`."""
+    """Return as JSON an object with one list, `name`, of all `parts`; raises `SettingError` for a long one."""
     document = bytearray(b'{"%s":[' % name.encode())
-    for part in filter(None, parts):
+    for record in chain.from_iterable(parts):
         if document[-1:] != b"[":
             document += b","
-        document += encoded(part)[1:-1]
+        document += encoded(record)
+        if len(document) > _MOST_LISTED:
+            instead = "limit the plays of each with plays, or ask" if name == "hints" else "ask"
+            raise SettingError(
+                f"the answer would have more than {_MOST_LISTED} bytes: {instead} for fewer positions",
+                *(["plays"] if name == "hints" else []),
+            )
     document += b"]}"
     return document
 

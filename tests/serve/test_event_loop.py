@@ -16,7 +16,8 @@ pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
 from starlette.exceptions import HTTPException
 
-from motif.serve import bodies
+from motif.runtime.errors import SettingError
+from motif.serve import bodies, motif_api
 from motif.serve.bodies import LARGE
 from motif.serve.engine_service import EngineService
 from motif.serve.guard import Guard
@@ -158,6 +159,45 @@ def test_large_answers_hold_nothing_up(watched, path, document):
     callbacks.seconds = 0.0
     assert asking.post(path, json=document).status_code == 200
     assert callbacks.seconds < LONGEST, callbacks.longest
+
+
+@pytest.mark.parametrize("name", ["hints", "cubes"])
+def test_a_batch_ends_when_its_answer_gets_too_long(monkeypatch, name):
+    monkeypatch.setattr(motif_api, "_MOST_LISTED", 1000)
+    parts = iter([[{"x": "y" * 80}] * 8] * 3)
+    with pytest.raises(SettingError, match="the answer would have more than 1000 bytes") as raised:
+        motif_api._listed(name, parts)
+    assert len(list(parts)) == 1  # which was not made
+    assert raised.value.fields == (("plays",) if name == "hints" else ())
+    assert json.loads(motif_api._listed(name, [[], [{}, {}], [{}]])) == {name: [{}, {}, {}]}
+
+
+@pytest.mark.parametrize(
+    ("size", "unread", "status"),
+    [
+        (999_999, 80_000_000, 200),
+        (1_000_000, 79_000_000, 200),
+        (1_000_000, 79_000_001, 503),
+        (80_000_001, 0, 400),
+    ],
+)
+def test_answers_wait_for_memory_only_if_they_are_large(size, unread, status):
+    service, sent = EngineService(QUICK), []
+
+    async def send(message):
+        sent.append(message)
+
+    async def answer():
+        await service.answers.take(unread)
+        await bodies.LargeAnswer(bytes(size), service)({"type": "http"}, None, send)
+
+    try:
+        asyncio.run(answer())
+        assert sent[0]["status"] == status
+        service.answers.give_back(unread)
+        assert service.answers.fits(80_000_000)
+    finally:
+        service.close()
 
 
 def test_pages_hold_nothing_up(watched):

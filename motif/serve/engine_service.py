@@ -236,10 +236,11 @@ class EngineService:
         deep: bool = False,
         count: int = 1,
         position: Position | None = None,
+        effort: float = 1.0,
     ) -> float:
         """Return the estimated seconds of a core for `count` positions, or for one known `position`.
 
-        Raises `PlayerError` for a player that requests may not name, `SettingError` beyond the budget.
+        `effort` is a factor for unusual decisions, which are never refused for it: see `effort_of`.  Raises `PlayerError` for a player that requests may not name, `SettingError` beyond the budget.
         """
         name = self._checked(player) or self.settings.player
         if ask is RequestKind.EVALUATION:
@@ -255,8 +256,8 @@ class EngineService:
                 f"{cost:.0f} s: ask for fewer positions, or with less lookahead"
             )
         if evaluator is None or (position is None and plays_endings(evaluator)):
-            return max(cost, _LOADING)
-        return cost
+            return max(effort * cost, _LOADING)
+        return effort * cost
 
     def static(self, player: str | None) -> StaticEvaluator:
         """Return the evaluator of a rollout; raises `PlayerError` for one with lookahead."""

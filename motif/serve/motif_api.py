@@ -59,7 +59,7 @@ from motif.serve.answers import (
     streamed_answers,
 )
 from motif.serve.bodies import BodyRoute, LargeAnswer, computed, encoded, json_answer, service_of
-from motif.serve.costs import RequestKind
+from motif.serve.costs import RequestKind, effort_of
 from motif.serve.engine_service import EngineService
 from motif.serve.questions import (
     BatchDecision,
@@ -150,8 +150,12 @@ async def _answered(
     request: Request, kind: RequestKind, work: Callable[..., Record], question: HintQuestion | CubeQuestion
 ) -> Response:
     service = service_of(request)
-    position = question.position()[0]
-    cost = service.cost(kind, question.player, question.fast, question.deep, position=position)
+    position, effort = question.position()[0], 1.0
+    if isinstance(question, HintQuestion) and question.has_roll():
+        position, _, roll = question.decision()
+        effort = effort_of(position, roll, question.full_depth + len(question.asked))
+    depth = question.fast, question.deep
+    cost = service.cost(kind, question.player, *depth, position=position, effort=effort)
     return await computed(request, work, service, question, cost=cost)
 
 

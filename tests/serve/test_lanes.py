@@ -15,11 +15,12 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
+from motif.board.identifiers import gnubg_id
 from motif.board.position import Position
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.named import load_evaluator
 from motif.runtime.progress import checkpoint, stopped_by
-from motif.serve.costs import RequestKind, cost_of
+from motif.serve.costs import RequestKind, cost_of, effort_of
 from motif.serve.engine_service import EngineService
 from motif.serve.lanes import BusyError, Cancellation, Lane, OverdueError, WorkCancelledError
 from motif.serve.serve_settings import ServeSettings
@@ -185,6 +186,43 @@ def test_deeper_costs_more():
         costs = [cost_of(ask, name) for name in names]
         assert costs == sorted(set(costs))
     assert cost_of(RequestKind.PLAYS, "wildbg") > cost_of(RequestKind.PLAYS, "pubeval")
+
+
+MANY = Position([-1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 1, 0, 0])
+"""It has 1225 legal plays of 1-1."""
+
+
+def test_many_plays_and_many_full_evaluations_are_an_effort():
+    start = Position.start()
+    assert effort_of(start, (3, 1)) == effort_of(start, (3, 1), 1) == 1
+    assert effort_of(start, (3, 1), 100) == 16 / 5  # all 16 plays
+    assert effort_of(start, (6, 2), 10) == 2
+    assert effort_of(MANY, (1, 1)) == 1225 / 20
+    assert effort_of(MANY, (1, 1), 10) == 2 * 1225 / 20
+
+
+@pytest.mark.parametrize(
+    ("more", "is_slow"),
+    [
+        ({}, False),
+        ({"full_depth": 100}, True),
+        ({"full_depth": 25, "asked": ["24/23"] * 10}, True),
+        ({"id": gnubg_id(MANY), "dice": [1, 1]}, True),
+        ({"id": gnubg_id(MANY), "dice": [1, 1], "player": "pubeval"}, False),
+    ],
+)
+def test_hints_that_take_long_are_slow(client, monkeypatch, more, is_slow):
+    costs = []
+
+    async def compute(self, function, *arguments, cost=0.0):
+        costs.append(cost)
+        return {}
+
+    asked = {"id": OPENING, "dice": [2, 2], "player": "pubeval@2"}
+    monkeypatch.setattr(EngineService, "compute", compute)
+    monkeypatch.setattr("motif.serve.engine_service._LOADING", 0.0)
+    assert client.post("/api/v1/hint", json=asked | more).status_code == 200
+    assert (costs[0] > 0.3) == is_slow
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,11 @@ def cost_of(ask: RequestKind, name: str, played_out: bool = False) -> float:
     return ask.value[level] * _DEPTHS.get(depth, 1.0) * slower
 
 
+def reply_cost(opponent: str, played_out: bool = False) -> float:
+    """Return the seconds of a core that a player takes for a turn of a game: a cube decision and a play."""
+    return sum(cost_of(ask, opponent, played_out) for ask in (RequestKind.PLAYS, RequestKind.CUBE))
+
+
 def effort_of(position: Position, roll: tuple[int, int], full_depth: int = FULL_DEPTH) -> float:
     """Return the factor by which ranking this roll's plays, `full_depth` fully, may exceed a usual decision."""
     (batch,) = play_batches(position.board[None], np.array([roll]))

@@ -19,6 +19,7 @@ from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.named import (
+    SERVED_PLIES,
     Kind,
     default_player,
     entry_of,
@@ -41,8 +42,6 @@ from motif.serve.upload import Upload, UploadReader
 _Result = TypeVar("_Result")
 _Key = tuple[str | None, bool, bool] | str
 """A judge by its player, fast and deep, or an evaluator by its name."""
-_PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
-"""Lookahead that a request may ask for."""
 _A_ROLL = (3, 1)
 _KINDS = (Kind.STATIC, Kind.NET)
 _QUICK = 0.3
@@ -306,7 +305,7 @@ class EngineService:
         base = without_plies(name)
         entry = entry_of(base.removesuffix(BEAROFF_SUFFIX))
         known = entry is not None and entry.is_one and entry.kind in _KINDS
-        if not known or not _PLIES.fullmatch(name[len(base) :]):
+        if not known or not SERVED_PLIES.fullmatch(name[len(base) :]):
             names = ", ".join(entry["name"] for entry in self.players())
             raise PlayerError(
                 f"unknown player {player[:60]!r}: it must be {names}, also with @1 or @2", "player"

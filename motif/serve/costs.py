@@ -62,7 +62,7 @@ def reply_cost(opponent: str, played_out: bool = False) -> float:
 
 
 def effort_of(position: Position, roll: tuple[int, int], full_depth: int = FULL_DEPTH) -> float:
-    """Return the factor by which ranking this roll's plays, `full_depth` fully, may exceed a usual decision."""
+    """Return how many times longer than usual ranking the plays of a roll, `full_depth` fully, may take."""
     (batch,) = play_batches(position.board[None], np.array([roll]))
     count = len(batch.boards)
     return max(1.0, count / _USUAL_PLAYS) * max(1.0, min(full_depth, count) / FULL_DEPTH)

@@ -51,6 +51,8 @@ _LOADING = 1.0
 _PART_ENDS = re.compile(r"[,=]|(?<=[A-Za-z0-9]{2}):")
 """The ends of the parts of a player's name; a colon after a single letter belongs to a drive of Windows."""
 _FOLDER_ENDS = re.compile(r"[/\\]")
+_SMALL_FILE = 50_000
+"""Bytes of a match file that is not read after larger ones."""
 _BODIES = 2
 """Requests of the largest size that are decoded at the same time."""
 _ANSWERS = 80_000_000
@@ -143,9 +145,12 @@ class EngineService:
         self._slow = Lane("motif-slow", cores, waiting, budget)
         self.reading = Lane("motif-reading", 1, waiting, budget)
         """Reads large bodies, one after the other."""
-        self._upload_reading = Lane("motif-upload", 1, waiting, budget)
-        self._lanes = self._quick, self._slow, self.reading, self._upload_reading
-        self._uploads = UploadReader(settings.reading, settings.batch)
+        self._uploads = [
+            (Lane(f"motif-{name}", 1, waiting, budget), UploadReader(settings.reading, settings.batch))
+            for name in ("upload", "large-upload")
+        ]
+        """For small files, and for large ones, which may take long."""
+        self._lanes = self._quick, self._slow, self.reading, *(lane for lane, _ in self._uploads)
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
         self.bodies = MemoryLimit(_BODIES * settings.body)
@@ -170,7 +175,8 @@ class EngineService:
         self._long_threads.shutdown(wait=False, cancel_futures=True)
         for lane in self._lanes:
             lane.close()
-        self._uploads.close()
+        for _, reader in self._uploads:
+            reader.close()
 
     @property
     def is_at_work(self) -> bool:
@@ -193,7 +199,8 @@ class EngineService:
         Raises `RecordError` for a file that is not a match, or has too many rolls, `OverdueError` for slow
         ones.
         """
-        return await self._upload_reading.do(partial(self._uploads.read, upload))
+        lane, reader = self._uploads[len(upload.body) > _SMALL_FILE]
+        return await lane.do(partial(reader.read, upload))
 
     def start(self, work: Callable[[], bytes]) -> Job:
         """Start long `work` in a thread; raises `BusyError` if too many jobs are under way."""
@@ -239,7 +246,8 @@ class EngineService:
     ) -> float:
         """Return the estimated seconds of a core for `count` positions, or for one known `position`.
 
-        `effort` is a factor for unusual decisions, which are never refused for it: see `effort_of`.  Raises `PlayerError` for a player that requests may not name, `SettingError` beyond the budget.
+        `effort` is a factor for unusual decisions, which are never refused for it: see `effort_of`.  Raises
+        `PlayerError` for a player that requests may not name, `SettingError` beyond the budget.
         """
         name = self._checked(player) or self.settings.player
         if ask is RequestKind.EVALUATION:

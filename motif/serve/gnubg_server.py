@@ -43,7 +43,7 @@ _SECONDS_TO_READ = 60.0
 """Time for a client to read an answer."""
 _ERROR = "Error: "
 _HTTP = re.compile(r"[A-Z]+ \S+ HTTP/|(?i:host):")
-"""Lines before the text that a web page sends, which browsers let it send to any port; the first may be too long."""
+"""Lines before the text that a web page sends, as browsers allow to any port; the first may be too long."""
 _Request = socket.socket | tuple[bytes, socket.socket]
 """A connection in socketserver."""
 _SWITCHES = {**dict.fromkeys(("yes", "on", "true"), True), **dict.fromkeys(("no", "off", "false"), False)}

@@ -446,7 +446,7 @@ def _hinted(service: EngineService, batch: HintBatch) -> bytearray:
 
 
 def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
-    """Return as JSON an object with one list, `name`, of all `parts`; raises `SettingError` for a long one."""
+    """Return as JSON an object with one list, `name`, of all `parts`; raises `SettingError` if it is long."""
     document = bytearray(b'{"%s":[' % name.encode())
     for record in chain.from_iterable(parts):
         if document[-1:] != b"[":

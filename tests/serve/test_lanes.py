@@ -6,7 +6,7 @@ import select
 import signal
 import socket
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from threading import Event
 
@@ -20,10 +20,12 @@ from motif.board.position import Position
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.named import load_evaluator
 from motif.runtime.progress import checkpoint, stopped_by
+from motif.serve import upload
 from motif.serve.costs import RequestKind, cost_of, effort_of
 from motif.serve.engine_service import EngineService
 from motif.serve.lanes import BusyError, Cancellation, Lane, OverdueError, WorkCancelledError
 from motif.serve.serve_settings import ServeSettings
+from motif.serve.upload import Upload, UploadReader
 from tests.serve.conftest import OPENING, QUICK, running, started
 
 DEEP = {"id": OPENING, "dice": [3, 1], "deep": True}
@@ -178,6 +180,51 @@ def test_a_lane_lets_that_many_wait():
         lane.close()
 
     asyncio.run(ask())
+
+
+def test_a_small_match_file_does_not_wait_behind_large_ones(monkeypatch):
+    service, free = EngineService(QUICK), Event()
+
+    def read(self, one):
+        return len(one.body) <= 50_000 or free.wait()
+
+    async def ask():
+        monkeypatch.setattr(UploadReader, "read", read)
+        large = [asyncio.ensure_future(service.read_upload(Upload("", bytes(50_001)))) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert await service.read_upload(Upload("", bytes(50_000)))
+        assert not any(one.done() for one in large)
+        free.set()
+        await asyncio.gather(*large)
+
+    try:
+        asyncio.run(ask())
+    finally:
+        service.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no clock of the processor")
+def test_only_computing_counts_as_time_to_read_a_match_file(monkeypatch):
+    def work(*asked):
+        while True:
+            with suppress(Exception):
+                sum(range(1000))
+
+    def wait(*asked):
+        time.sleep(0.2)
+        return "read"
+
+    before = signal.getsignal(signal.SIGPROF)
+    try:
+        monkeypatch.setattr(upload, "read_upload", wait)
+        assert upload._outcome(Upload("", b""), 1, 0.1) == "read"
+        monkeypatch.setattr(upload, "read_upload", work)
+        outcome = upload._outcome(Upload("", b""), 1, 0.1)
+        assert isinstance(outcome, OverdueError)
+        assert "takes longer than 0.1 s" in str(outcome)
+        assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+    finally:
+        signal.signal(signal.SIGPROF, before)
 
 
 def test_deeper_costs_more():

@@ -112,8 +112,11 @@ class GameStore:
     def state(self, name: str) -> Record:
         """Return the state of a game, after the program's reply if that is due and does not take too long."""
         kept = self._read(name)
-        with suppress(PlayerError):
+        try:
             check_opponent(kept.game.settings.opponent)
+        except PlayerError:
+            pass  # the game is only shown
+        else:
             kept = self._replied(kept)
         view = kept.view()
         self._remember(kept)
@@ -155,7 +158,7 @@ class GameStore:
         """Return the estimated seconds of a core that the program's next reply takes."""
         with self._borrowed(name) as game:
             player = game.session.seats[1 - game.settings.seat].player
-            evaluator, late = player and player.evaluator, False
+            evaluator, late = None if player is None else player.evaluator, False
             if game.is_going and evaluator is not None:
                 position = game.session.position
                 late = any(may_play_out(evaluator, one) for one in (position, position.switch_sides()))

@@ -76,6 +76,8 @@ WILDBG_NAME, NET_PREFIX, ROLLOUT_PREFIX = "wildbg", "onnx:", "rollout:"
 COMPOSITE_PREFIX, BRAS_PREFIX = "composite:", "bras:"
 _FILLED_IN = re.compile("FILE|PATH|PLAYER|@N")
 _WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})(?::([a-z]*))?")
+SERVED_PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
+"""Lookahead that a client of a server may ask for."""
 
 
 class Kind(StrEnum):

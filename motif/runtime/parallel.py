@@ -143,6 +143,11 @@ def begin_worker(parent: int) -> None:
     NOTICE.is_said = True
     for number in REQUESTS:
         signal.signal(number, signal.SIG_IGN)
+    end_with(parent)
+
+
+def end_with(parent: int) -> None:
+    """Let this process end soon after the process `parent`, which started it."""
     threading.Thread(target=_end_without, args=(parent,), daemon=True).start()
 
 

@@ -20,7 +20,7 @@ from motif.runtime.errors import PositionError
 from motif.runtime.frames import Record
 from motif.serve.answers import ERRORS
 from motif.serve.bodies import BodyRoute, computed, service_of
-from motif.serve.costs import RequestKind
+from motif.serve.costs import RequestKind, effort_of
 from motif.serve.engine_service import EngineService
 from motif.serve.questions import Die, examples
 
@@ -137,7 +137,8 @@ async def get_moves(question: MoveArgs, request: Request) -> Response:
     """bgweb-api: the legal plays of a roll, the best first; empty if no move is legal."""
     service = service_of(request)
     position = question.board.position(question.player)
-    cost = service.cost(RequestKind.PLAYS, None, position=position)
+    effort = effort_of(position, (max(question.dice), min(question.dice)))
+    cost = service.cost(RequestKind.PLAYS, None, position=position, effort=effort)
     return await computed(request, _moves, service, question, cost=cost)
 
 

@@ -29,6 +29,8 @@ _OTHER_VALUES = 1000
 _KEYS = 64
 """Maximum number of keys of an object."""
 _PIECE = 1 << 18
+_SMALL = 1_000_000
+"""Bytes of an answer that is sent even if unread answers fill the memory."""
 
 
 def encoded(document: object) -> bytes:
@@ -120,10 +122,7 @@ class BodyRoute(APIRoute):
                 return await handler(request)
             asked = _JsonRequest(request.scope, request.receive)
             asked.model = model
-            try:
-                return await handler(asked)
-            finally:
-                service_of(request).bodies.give_back(asked.held)
+            return await handler(asked)
 
         return handle
 
@@ -140,8 +139,6 @@ class _JsonRequest(Request):
     """A request whose body is read as a `model`."""
 
     model: type[BaseModel]
-    held = 0
-    """Bytes of the body in memory."""
 
     async def json(self) -> object:
         """Return the object; raises `HTTPException` in one line."""
@@ -150,8 +147,10 @@ class _JsonRequest(Request):
         if len(body) < LARGE:
             return read()
         await service.bodies.take(len(body))
-        self.held = len(body)
-        return await service.reading.do(read)
+        try:
+            return await service.reading.do(read)
+        finally:
+            service.bodies.give_back(len(body))
 
 
 def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
@@ -190,9 +189,15 @@ class LargeAnswer(Response):
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer, unless too much is unread already."""
+        """Send the answer, unless it is large and too much is unread already."""
         room, size = self._service.answers, len(self.body)
-        if not room.fits(size):
+        if size > room.size:
+            message = f"the answer has {size} bytes, more than {room.size}: ask for fewer positions"
+            await problem(400, message)(scope, receive, send)
+            return
+        if size < _SMALL:
+            size = 0
+        elif not room.fits(size):
             await problem(503, "unread answers fill the memory; try again later")(scope, receive, send)
             return
         await room.take(size)

@@ -9,10 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from motif.board.moves import play_batches
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.named import Kind, entry_of, own_name, without_plies
+from motif.players.ranking import FULL_DEPTH
 
 _STATIC, _ONE_PLY, _TWO_PLIES, _ROLLED, _PLAYED_OUT = range(5)
 _MOST_OFF = 4
@@ -34,6 +36,8 @@ _DEPTHS = {"narrow": 0.5, "wide": 2.0, "full": 100.0}
 """Factors for other widths of lookahead."""
 _NET = 20.0
 """Factor for a net."""
+_USUAL_PLAYS = 20
+"""Legal plays of a usual decision."""
 
 
 @lru_cache(maxsize=1024)
@@ -50,6 +54,18 @@ def cost_of(ask: RequestKind, name: str, played_out: bool = False) -> float:
     entry = entry_of(base)
     slower = _NET if entry is not None and entry.kind is Kind.NET else 1.0
     return ask.value[level] * _DEPTHS.get(depth, 1.0) * slower
+
+
+def reply_cost(opponent: str, played_out: bool = False) -> float:
+    """Return the seconds of a core that a player takes for a turn of a game: a cube decision and a play."""
+    return sum(cost_of(ask, opponent, played_out) for ask in (RequestKind.PLAYS, RequestKind.CUBE))
+
+
+def effort_of(position: Position, roll: tuple[int, int], full_depth: int = FULL_DEPTH) -> float:
+    """Return how many times longer than usual ranking the plays of a roll, `full_depth` fully, may take."""
+    (batch,) = play_batches(position.board[None], np.array([roll]))
+    count = len(batch.boards)
+    return max(1.0, count / _USUAL_PLAYS) * max(1.0, min(full_depth, count) / FULL_DEPTH)
 
 
 def plays_endings(evaluator: Evaluator) -> bool:

@@ -19,6 +19,7 @@ from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.named import (
+    SERVED_PLIES,
     Kind,
     default_player,
     entry_of,
@@ -41,8 +42,6 @@ from motif.serve.upload import Upload, UploadReader
 _Result = TypeVar("_Result")
 _Key = tuple[str | None, bool, bool] | str
 """A judge by its player, fast and deep, or an evaluator by its name."""
-_PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
-"""Lookahead that a request may ask for."""
 _A_ROLL = (3, 1)
 _KINDS = (Kind.STATIC, Kind.NET)
 _QUICK = 0.3
@@ -52,9 +51,12 @@ _LOADING = 1.0
 _PART_ENDS = re.compile(r"[,=]|(?<=[A-Za-z0-9]{2}):")
 """The ends of the parts of a player's name; a colon after a single letter belongs to a drive of Windows."""
 _FOLDER_ENDS = re.compile(r"[/\\]")
+_SMALL_FILE = 50_000
+"""Bytes of a match file that is not read after larger ones."""
 _BODIES = 2
 """Requests of the largest size that are decoded at the same time."""
 _ANSWERS = 80_000_000
+"""Bytes of large answers that may be unread."""
 
 
 class Job:
@@ -143,13 +145,16 @@ class EngineService:
         self._slow = Lane("motif-slow", cores, waiting, budget)
         self.reading = Lane("motif-reading", 1, waiting, budget)
         """Reads large bodies, one after the other."""
-        self._upload_reading = Lane("motif-upload", 1, waiting, budget)
-        self._lanes = self._quick, self._slow, self.reading, self._upload_reading
-        self._uploads = UploadReader(settings.reading, settings.batch)
+        self._uploads = [
+            (Lane(f"motif-{name}", 1, waiting, budget), UploadReader(settings.reading, settings.batch))
+            for name in ("upload", "large-upload")
+        ]
+        """For small files, and for large ones, which may take long."""
+        self._lanes = self._quick, self._slow, self.reading, *(lane for lane, _ in self._uploads)
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
         self.bodies = MemoryLimit(_BODIES * settings.body)
-        """Bytes of large requests that are decoded but not answered."""
+        """Bytes of large requests that are being decoded."""
         self.answers = MemoryLimit(_ANSWERS)
         """Bytes of large answers that are not sent."""
 
@@ -170,7 +175,8 @@ class EngineService:
         self._long_threads.shutdown(wait=False, cancel_futures=True)
         for lane in self._lanes:
             lane.close()
-        self._uploads.close()
+        for _, reader in self._uploads:
+            reader.close()
 
     @property
     def is_at_work(self) -> bool:
@@ -193,7 +199,8 @@ class EngineService:
         Raises `RecordError` for a file that is not a match, or has too many rolls, `OverdueError` for slow
         ones.
         """
-        return await self._upload_reading.do(partial(self._uploads.read, upload))
+        lane, reader = self._uploads[len(upload.body) > _SMALL_FILE]
+        return await lane.do(partial(reader.read, upload))
 
     def start(self, work: Callable[[], bytes]) -> Job:
         """Start long `work` in a thread; raises `BusyError` if too many jobs are under way."""
@@ -235,10 +242,12 @@ class EngineService:
         deep: bool = False,
         count: int = 1,
         position: Position | None = None,
+        effort: float = 1.0,
     ) -> float:
         """Return the estimated seconds of a core for `count` positions, or for one known `position`.
 
-        Raises `PlayerError` for a player that requests may not name, `SettingError` beyond the budget.
+        `effort` is a factor for unusual decisions, which are never refused for it: see `effort_of`.  Raises
+        `PlayerError` for a player that requests may not name, `SettingError` beyond the budget.
         """
         name = self._checked(player) or self.settings.player
         if ask is RequestKind.EVALUATION:
@@ -254,8 +263,8 @@ class EngineService:
                 f"{cost:.0f} s: ask for fewer positions, or with less lookahead"
             )
         if evaluator is None or (position is None and plays_endings(evaluator)):
-            return max(cost, _LOADING)
-        return cost
+            return max(effort * cost, _LOADING)
+        return effort * cost
 
     def static(self, player: str | None) -> StaticEvaluator:
         """Return the evaluator of a rollout; raises `PlayerError` for one with lookahead."""
@@ -304,7 +313,7 @@ class EngineService:
         base = without_plies(name)
         entry = entry_of(base.removesuffix(BEAROFF_SUFFIX))
         known = entry is not None and entry.is_one and entry.kind in _KINDS
-        if not known or not _PLIES.fullmatch(name[len(base) :]):
+        if not known or not SERVED_PLIES.fullmatch(name[len(base) :]):
             names = ", ".join(entry["name"] for entry in self.players())
             raise PlayerError(
                 f"unknown player {player[:60]!r}: it must be {names}, also with @1 or @2", "player"

@@ -12,10 +12,11 @@ from motif.board.rules import MAX_MATCH_LENGTH
 from motif.evaluators.named import LATEST, own_name
 from motif.runtime.frames import Record
 from motif.serve.bodies import BodyRoute, computed, json_answer, service_of
+from motif.serve.costs import reply_cost
 from motif.serve.game_store import GameStore, new_settings
 from motif.serve.questions import Notation, Question, Short
 from motif.serve.upload import Upload
-from motif.session.kept_game import YOU, opponents
+from motif.session.kept_game import YOU, check_opponent, opponents
 from motif.session.session import SessionRules
 
 router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=BodyRoute)
@@ -118,7 +119,9 @@ async def begin(question: NewGameQuestion, request: Request) -> Response:
     """Begin a game, and return it with the opponent's play if the opponent begins."""
     rules = question.values_of(SessionRules)
     settings = new_settings(question.opponent, rules, question.seed, date.today().isoformat(), question.name)
-    return _created(await service_of(request).compute(_games(request).begin, settings))
+    check_opponent(settings.opponent)
+    cost = reply_cost(settings.opponent)
+    return _created(await service_of(request).compute(_games(request).begin, settings, cost=cost))
 
 
 @router.post("/loaded")
@@ -134,7 +137,12 @@ async def load(question: LoadedGameQuestion, request: Request) -> Response:
 @router.get("/{game}")
 async def state(game: str, request: Request) -> Response:
     """Return the state of a game, with every legal decision."""
-    return await computed(request, _games(request).state, game)
+    return await computed(request, _games(request).state, game, cost=await _reply_cost(request, game))
+
+
+async def _reply_cost(request: Request, game: str) -> float:
+    """Return the estimated cost of a reply, which depends on the stored game."""
+    return await service_of(request).compute(_games(request).reply_cost, game)
 
 
 @router.post("/{game}")
@@ -142,7 +150,7 @@ async def decide(game: str, question: DecisionQuestion, request: Request) -> Res
     """Roll, play, turn the cube, resign or undo; return the game after the opponent's reply."""
     detail = question.play if question.do == "play" else question.lose
     decision = question.revision, question.do, detail, question.tutor
-    cost = 0.0 if question.tutor is None else _SECONDS_TO_JUDGE
+    cost = await _reply_cost(request, game) + (0.0 if question.tutor is None else _SECONDS_TO_JUDGE)
     return await computed(request, _games(request).decide, game, *decision, cost=cost)
 
 

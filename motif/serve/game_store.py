@@ -16,8 +16,9 @@ from typing import TypedDict
 
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text
-from motif.runtime.errors import MotifError, RecordError, plain_text
+from motif.runtime.errors import MotifError, PlayerError, RecordError, plain_text
 from motif.runtime.frames import Record
+from motif.serve.costs import may_play_out, reply_cost
 from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
 from motif.session.event_game import GameEvent
@@ -26,6 +27,7 @@ from motif.session.kept_game import (
     KeptGame,
     check_opponent,
     check_seat,
+    check_stored_opponent,
     default_advisor,
     settings_to_continue,
 )
@@ -128,8 +130,14 @@ class GameStore:
         return view
 
     def state(self, name: str) -> Record:
-        """Return the state of a game, after the program's reply if that is due."""
-        kept = self._replied(self._read(name))
+        """Return the state of a game, after the program's reply if that is due and does not take too long."""
+        kept = self._read(name)
+        try:
+            check_opponent(kept.game.settings.opponent)
+        except PlayerError:
+            pass  # the game is only shown
+        else:
+            kept = self._replied(kept)
         view = kept.view()
         self._remember(kept)
         return view
@@ -142,10 +150,12 @@ class GameStore:
         For `word` and `detail` see `EventGame.decide`.  The view that is returned has the tutor's
         ``objection`` to an error above `limit`, if that is given, or ``declined`` for a resignation that the
         opponent does not accept; then nothing has happened.  Raises `GameWentOn` where the game is at another
-        revision, and a `MotifError` for what cannot be done.
+        revision, `PlayerError` for an opponent that no new game can have, and a `MotifError` for what cannot
+        be done.
         """
         kept = self._read(name)
         game, known = kept.game, len(kept.game.events)
+        check_opponent(game.settings.opponent)
         if revision != kept.revision:
             self._remember(kept)
             raise GameWentOn
@@ -163,6 +173,16 @@ class GameStore:
         view = {**kept.view(known), **more}
         self._remember(kept)
         return view
+
+    def reply_cost(self, name: str) -> float:
+        """Return the estimated seconds of a core that the program's next reply takes."""
+        with self._borrowed(name) as game:
+            player = game.session.seats[1 - game.settings.seat].player
+            evaluator, late = None if player is None else player.evaluator, False
+            if game.is_going and evaluator is not None:
+                position = game.session.position
+                late = any(may_play_out(evaluator, one) for one in (position, position.switch_sides()))
+            return reply_cost(game.settings.opponent, late)
 
     def mat(self, name: str) -> str:
         """Return all games of a session as the text of a .mat file."""
@@ -313,7 +333,7 @@ def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[GameEvent]]:
     if type(row.revision) is not int or not isinstance(kept["events"], list):
         raise RecordError("it has no revision or no events")
     settings = GameSettings.from_dict(kept["settings"])
-    check_opponent(settings.opponent)
+    check_stored_opponent(settings.opponent)
     return settings, kept["events"]
 
 

@@ -14,6 +14,7 @@ and traffic of gnubg 1.07.
 """
 
 import os
+import re
 import socket
 import socketserver
 import sys
@@ -41,6 +42,8 @@ _LONGEST_ANSWER = 200
 _SECONDS_TO_READ = 60.0
 """Time for a client to read an answer."""
 _ERROR = "Error: "
+_HTTP = re.compile(r"[A-Z]+ \S+ HTTP/|(?i:host):")
+"""Lines before the text that a web page sends, as browsers allow to any port; the first may be too long."""
 _Request = socket.socket | tuple[bytes, socket.socket]
 """A connection in socketserver."""
 _SWITCHES = {**dict.fromkeys(("yes", "on", "true"), True), **dict.fromkeys(("no", "off", "false"), False)}
@@ -266,14 +269,19 @@ class _Handler(socketserver.BaseRequestHandler):
         with suppress(OSError):
             for line in _lines(self.request, visit.seconds_left):
                 visit.is_idle = False
-                answer = (
-                    f"{_ERROR}the line is too long" if line is None else self.server.ask(conversation, line)
-                )
+                if is_web := line is not None and _HTTP.match(line) is not None:
+                    answer: str | None = f"{_ERROR}this is no web server"
+                elif line is None:
+                    answer = f"{_ERROR}the line is too long"
+                else:
+                    answer = self.server.ask(conversation, line)
                 if answer is None:
                     return
                 visit.rest()
                 self.request.settimeout(_SECONDS_TO_READ)
                 self.request.sendall(answer.encode() + b"\n")
+                if is_web:
+                    return
 
 
 class _Visit:

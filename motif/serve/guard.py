@@ -15,7 +15,7 @@ from pydantic_core import to_json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from motif.serve.bodies import problem
+from motif.serve.bodies import LARGE, problem
 from motif.serve.lanes import CLIENT
 from motif.serve.serve_settings import ServeSettings
 
@@ -23,7 +23,15 @@ _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
 """Content type that curl sends by default, which is read as JSON."""
 _SAFE = ("GET", "HEAD")
 """Methods that change nothing, besides OPTIONS."""
-_COSTLY = ("/move", "/eval", "/api/v1/games", "/api/v1/analyses", "/api/v1/everything", "/api/v1/learn")
+_COSTLY = (
+    "/move",
+    "/eval",
+    "/api/v1/analyses",
+    "/api/v1/diagram",
+    "/api/v1/everything",
+    "/api/v1/games",
+    "/api/v1/learn",
+)
 """Beginnings of paths that compute although their method is safe."""
 _OWN_SITE = (b"same-origin", b"none")
 """Sec-Fetch-Site of requests from the server's own pages and the address bar."""
@@ -32,7 +40,7 @@ _CONNECTION = "motif.connection"
 _HEAD, _HEADERS = 1 << 15, 100
 """Maximum bytes of a request's line and headers, and maximum number of headers."""
 _BODIES = 16
-"""Bodies of the largest size that may be in memory at once."""
+"""Bodies of the largest size that may be in memory at once; small ones are never refused."""
 _PIPELINED = 16
 """Maximum number of unanswered requests of a connection."""
 
@@ -135,7 +143,7 @@ class _Body:
         self._guard.held += size
         if self._size > self._guard.most:
             raise _too_large(self._guard.most)
-        if self._guard.held > _BODIES * self._guard.most:
+        if self._size >= LARGE and self._guard.held > _BODIES * self._guard.most:
             raise refusal(503, "too many large requests at the same time; try again later")
         return message
 
@@ -178,7 +186,7 @@ class PatientProtocol(_Base):
 
     app_state: dict[str, object]
     _head = _count = _unparsed = 0
-    _is_in_head = _has_begun = _is_too_large = _is_full = False
+    _is_in_head = _has_heard = _is_too_large = _is_full = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """See `asyncio.Protocol`."""
@@ -194,17 +202,16 @@ class PatientProtocol(_Base):
         """See `asyncio.Protocol`."""
         if self._is_full:
             return
-        self._has_begun = False
+        self._has_heard = False
         super().data_received(data)
         if self.transport.is_closing():
             return
-        if self._is_in_head and not self._has_begun:
-            # The parser does not report an incomplete header.
-            self._unparsed += len(data)
-            if self._head + self._unparsed > 2 * _HEAD:
-                self._is_too_large = True
-                self.send_400_response("")
-                return
+        # The parser does not report an incomplete header, trailer or chunk extension, and keeps it.
+        self._unparsed = 0 if self._has_heard else self._unparsed + len(data)
+        if (self._head if self._is_in_head else 0) + self._unparsed > 2 * _HEAD:
+            self._is_too_large = True
+            self.send_400_response("")
+            return
         if not self._is_waiting():
             self._reading = _cancelled(self._reading)
         elif self._reading is None:
@@ -219,8 +226,8 @@ class PatientProtocol(_Base):
             self._unanswered[-1].keep_alive = False
             raise ValueError("too many requests before the first answer")
         super().on_message_begin()
-        self._head = self._count = self._unparsed = 0
-        self._is_in_head = self._has_begun = True
+        self._head = self._count = 0
+        self._is_in_head = self._has_heard = True
 
     def on_url(self, url: bytes) -> None:
         """See `httptools.HttpRequestParser`."""
@@ -228,7 +235,8 @@ class PatientProtocol(_Base):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """See `httptools.HttpRequestParser`."""
+        """See `httptools.HttpRequestParser`; trailers are headers, too."""
+        self._has_heard = True
         self._count += 1
         self._measure(len(name) + len(value))
         super().on_header(name, value)
@@ -238,6 +246,16 @@ class PatientProtocol(_Base):
         self._is_in_head = False
         super().on_headers_complete()
         self._unanswered.append(self.cycle)
+
+    def on_body(self, body: bytes) -> None:
+        """See `httptools.HttpRequestParser`."""
+        self._has_heard = True
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """See `httptools.HttpRequestParser`."""
+        self._has_heard = True
+        super().on_message_complete()
 
     def _measure(self, size: int) -> None:
         self._head += size

@@ -35,7 +35,7 @@ from motif.reports.document import rendered
 from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, SettingError, plain_text
 from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
-from motif.runtime.parallel import handled
+from motif.runtime.parallel import end_with, handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
 from motif.serve.analysis_store import UnknownAnalysis
 from motif.serve.bodies import InvalidRequest, first_fault, json_answer, problem, service_of
@@ -204,7 +204,13 @@ def serve(settings: ServeSettings, ready: Callable[[str], object] = str) -> None
             _Server(configuration(lambda: app, settings), app, ready).run([listener])
         else:
             listener.listen()
-            _Workers(configuration(partial(_warm_app, settings), settings), [listener]).run()
+            _Workers(configuration(partial(_worker_app, settings, os.getpid()), settings), [listener]).run()
+
+
+def _worker_app(settings: ServeSettings, parent: int) -> FastAPI:
+    """Return the application of a worker, which ends even if its parent is killed."""
+    end_with(parent)
+    return _warm_app(settings)
 
 
 def _warm_app(settings: ServeSettings) -> FastAPI:

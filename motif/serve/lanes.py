@@ -150,12 +150,12 @@ class MemoryLimit:
     """A limit of memory, for which requests wait in order."""
 
     def __init__(self, size: int) -> None:
-        self._size, self._taken = size, 0
+        self.size, self._taken = size, 0
         self._queue: list[tuple[int, asyncio.Future[None]]] = []
 
     def fits(self, amount: int) -> bool:
         """Return whether `amount` fits now."""
-        return self._taken == 0 or self._taken + amount <= self._size
+        return self._taken == 0 or self._taken + amount <= self.size
 
     async def take(self, amount: int) -> None:
         """Wait for room; an amount above the limit is admitted alone."""

@@ -5,6 +5,7 @@ Evaluations have a shortcut, as routing and validation take several times as lon
 
 import math
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Annotated, TypeVar
 
 import numpy as np
@@ -58,7 +59,7 @@ from motif.serve.answers import (
     streamed_answers,
 )
 from motif.serve.bodies import BodyRoute, LargeAnswer, computed, encoded, json_answer, service_of
-from motif.serve.costs import RequestKind
+from motif.serve.costs import RequestKind, effort_of
 from motif.serve.engine_service import EngineService
 from motif.serve.questions import (
     BatchDecision,
@@ -81,7 +82,9 @@ _DIGITS = 7
 """Decimals of a batch's numbers: those of single precision."""
 _AT_ONCE = 256
 """Positions of a batch that are answered and encoded together."""
-_EVALUATED_AT_ONCE = 2048
+_EVALUATED_AT_ONCE, _HINTED_AT_ONCE = 2048, 64
+_MOST_LISTED = 40_000_000
+"""Maximum bytes of a list of answers."""
 _FILE = {"type": "string", "format": "binary"}
 """Schema of a file in a form."""
 PATH = "/api/v1/evaluate"
@@ -147,8 +150,12 @@ async def _answered(
     request: Request, kind: RequestKind, work: Callable[..., Record], question: HintQuestion | CubeQuestion
 ) -> Response:
     service = service_of(request)
-    position = question.position()[0]
-    cost = service.cost(kind, question.player, question.fast, question.deep, position=position)
+    position, effort = question.position()[0], 1.0
+    if isinstance(question, HintQuestion) and question.has_roll():
+        position, _, roll = question.decision()
+        effort = effort_of(position, roll, question.full_depth + len(question.asked))
+    depth = question.fast, question.deep
+    cost = service.cost(kind, question.player, *depth, position=position, effort=effort)
     return await computed(request, work, service, question, cost=cost)
 
 
@@ -435,16 +442,22 @@ def _hinted(service: EngineService, batch: HintBatch) -> bytearray:
         records = hints(boards[part], rolls[part], evaluator, name, jobs=1, context=context)
         return [{**record, "plays": record["plays"][: batch.plays], **valued} for record in records]
 
-    return _listed("hints", (part_of(part) for part in _parts(len(boards))))
+    return _listed("hints", (part_of(part) for part in _parts(len(boards), _HINTED_AT_ONCE)))
 
 
 def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
-    """Return as JSON an object with one list, `name`, of all `parts`."""
+    """Return as JSON an object with one list, `name`, of all `parts`; raises `SettingError` if it is long."""
     document = bytearray(b'{"%s":[' % name.encode())
-    for part in filter(None, parts):
+    for record in chain.from_iterable(parts):
         if document[-1:] != b"[":
             document += b","
-        document += encoded(part)[1:-1]
+        document += encoded(record)
+        if len(document) > _MOST_LISTED:
+            instead = "limit the plays of each with plays, or ask" if name == "hints" else "ask"
+            raise SettingError(
+                f"the answer would have more than {_MOST_LISTED} bytes: {instead} for fewer positions",
+                *(["plays"] if name == "hints" else []),
+            )
     document += b"]}"
     return document
 

@@ -268,6 +268,7 @@ async def _review_lines(
 
 @router.get("/diagram", response_class=SvgResponse)
 async def diagram(
+    request: Request,
     id: Annotated[str, Query(max_length=200)],
     play: Notation = "",
     size: Annotated[int, Query(ge=50, le=_WIDEST)] = 640,
@@ -282,5 +283,9 @@ async def diagram(
     if play:
         if match is None or match.dice is None:
             raise PlayError("play: the ID holds no roll")
-        moves = find_play(play, legal_plays(place, match.dice)).moves
+        moves = await service_of(request).compute(_moves_of, play, place, match.dice)
     return SvgResponse(svg_diagram(place, match, moves, size=size, captions=caption or ()))
+
+
+def _moves_of(play: str, place: Position, roll: tuple[int, int]) -> tuple[tuple[int, int], ...]:
+    return find_play(play, legal_plays(place, roll)).moves

@@ -39,7 +39,7 @@ class ServeSettings(ServeAddress):
         64, "Maximum number of requests that wait for a thread; further ones get status 503."
     )
     budget: int = setting(600, "Maximum computing time per request in seconds, estimated and measured.")
-    reading: int = setting(20, "Maximum time for reading a match file in seconds.")
+    reading: int = setting(20, "Maximum computing time for reading a match file in seconds.")
     connections: int = setting(
         2000, "Maximum number of simultaneous connections; further ones get status 503."
     )

@@ -8,10 +8,12 @@ import multiprocessing
 import os
 import signal
 from base64 import b64decode
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock
 from time import monotonic
+from types import FrameType
 from typing import Any, NamedTuple
 
 from python_multipart.exceptions import FormParserError
@@ -33,6 +35,8 @@ _MEMORY = 120_000_000
 """Bytes that reading may use."""
 _SHORT_MATCH = b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n"
 _BETWEEN_LOOKS = 0.1
+_WALL_CLOCK = 5
+"""Time that reading may take on a busy machine, as a multiple of the processor's."""
 _SECONDS_TO_BEGIN = 60
 
 
@@ -140,11 +144,15 @@ def rolls_of(record: MatchRecord) -> int:
     return sum(isinstance(action, Turn) for game in record.games for action in game.actions)
 
 
+class _SlowFileError(BaseException):
+    """Raised by the clock of `_outcome` in the middle of reading, where only that function catches it."""
+
+
 class UploadReader:
     """The process that reads uploads, started for the first one."""
 
     def __init__(self, seconds: int, most_rolls: int) -> None:
-        """Allow `seconds` per file."""
+        """Allow `seconds` of the processor per file."""
         self._seconds, self._most_rolls = seconds, most_rolls
         self._process: Any = None
         self._pipe: Any = None
@@ -158,8 +166,8 @@ class UploadReader:
         """
         try:
             self._begin()
-            self._pipe.send((upload, self._most_rolls))
-            answer = self._answer(self._seconds)
+            self._pipe.send((upload, self._most_rolls, self._seconds))
+            answer = self._answer(_WALL_CLOCK * self._seconds)
         except (EOFError, OSError):
             self.close()
             raise RecordError("this file takes too much memory to read") from None
@@ -175,7 +183,7 @@ class UploadReader:
         while not self._pipe.poll(_BETWEEN_LOOKS):
             checkpoint()
             if monotonic() > end:
-                raise OverdueError(f"reading this match file takes longer than {seconds} s, the limit")
+                raise _overdue(self._seconds)
         return self._pipe.recv()
 
     def _begin(self) -> None:
@@ -214,19 +222,44 @@ def _read_all(pipe: Any, parent: int) -> None:
     with suppress(EOFError, OSError):
         pipe.send(None)
         while True:
-            upload, most_rolls = pipe.recv()
-            pipe.send(_outcome(upload, most_rolls))
+            upload, most_rolls, seconds = pipe.recv()
+            pipe.send(_outcome(upload, most_rolls, seconds))
 
 
-def _outcome(upload: Upload, most_rolls: int) -> tuple[str, MatchRecord] | Exception:
+def _outcome(upload: Upload, most_rolls: int, seconds: float) -> tuple[str, MatchRecord] | Exception:
     try:
-        return read_upload(upload, most_rolls)
+        with _clock(seconds):
+            return read_upload(upload, most_rolls)
+    except _SlowFileError:
+        return _overdue(seconds)
     except MotifError as error:
         return type(error)(str(error))
     except (MemoryError, RecursionError) as error:
         return RecordError(f"this file cannot be read: {type(error).__name__}")
     except Exception as error:
         return error
+
+
+def _overdue(seconds: float) -> OverdueError:
+    return OverdueError(f"reading this match file takes longer than {seconds} s, the limit")
+
+
+@contextmanager
+def _clock(seconds: float) -> Iterator[None]:
+    """Raise `_SlowFileError` in the block after `seconds` of the processor, if the system can."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _SlowFileError
+
+    signal.signal(signal.SIGPROF, stop)
+    try:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _limit_memory(more: int) -> None:

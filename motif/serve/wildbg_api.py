@@ -23,7 +23,7 @@ from motif.runtime.errors import PlayError, PositionError
 from motif.runtime.frames import Record
 from motif.serve.answers import ErrorMessage, errors
 from motif.serve.bodies import computed, service_of
-from motif.serve.costs import RequestKind
+from motif.serve.costs import RequestKind, effort_of
 from motif.serve.engine_service import EngineService
 
 router = APIRouter(tags=["wildbg"])
@@ -204,7 +204,7 @@ async def get_move(request: Request) -> Response:
         raise PlayError("Dice values must be between 1 and 6.")
     service = service_of(request)
     roll = max(dice), min(dice)
-    cost = service.cost(RequestKind.PLAYS, None, position=position)
+    cost = service.cost(RequestKind.PLAYS, None, position=position, effort=effort_of(position, roll))
     return await computed(request, _move, service, position, roll, _state(*score), cost=cost)
 
 

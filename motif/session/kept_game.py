@@ -12,7 +12,7 @@ from typing import TypedDict
 
 from motif.analysis.judge import JUDGE, evaluator_of
 from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, jacoby_rule
-from motif.evaluators.named import Kind, known_players, own_name, without_plies
+from motif.evaluators.named import SERVED_PLIES, Kind, known_players, own_name, without_plies
 from motif.players import load
 from motif.players.resignations import LOSSES
 from motif.rollouts.games import SeededDice
@@ -102,13 +102,24 @@ def opponents() -> list[OpponentRecord]:
 
 
 def check_opponent(name: str) -> None:
-    """Raise `PlayerError` unless `name` is one of the `opponents`, with or without lookahead."""
+    """Raise `PlayerError` unless `name` is one of the `opponents`, with or without quick lookahead."""
+    check_stored_opponent(name)
+    name = own_name(name)
+    if not SERVED_PLIES.fullmatch(name.removeprefix(without_plies(name))):
+        raise PlayerError(f"opponent {name[:60]!r} takes too long: opponents look ahead with @1 or @2")
+
+
+def check_stored_opponent(name: str) -> None:
+    """Raise `PlayerError` unless `name` is one of the `opponents`, with or without any lookahead.
+
+    Stored games may have an opponent that no new game can have.
+    """
     base = without_plies(own_name(name))
     known = {one["name"]: one["looks_ahead"] for one in opponents()}
     if base not in known or (base != own_name(name) and not known[base]):
         raise PlayerError(
             f"unknown opponent {name[:60]!r}: it must be one of {', '.join(known)}; most of them can look "
-            "ahead, with @1 to @3"
+            "ahead, with @1 or @2"
         )
 
 

@@ -6,13 +6,22 @@ import json
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from types import SimpleNamespace
 
 import httpx
 import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
+from starlette.exceptions import HTTPException
+
+from motif.runtime.errors import SettingError
+from motif.serve import bodies, motif_api
+from motif.serve.bodies import LARGE
+from motif.serve.engine_service import EngineService
+from motif.serve.guard import Guard
+from motif.serve.questions import EvaluateQuestion
 from tests.serve.conftest import OPENING, QUICK, running
 
 LONGEST = 0.1
@@ -152,6 +161,45 @@ def test_large_answers_hold_nothing_up(watched, path, document):
     assert callbacks.seconds < LONGEST, callbacks.longest
 
 
+@pytest.mark.parametrize("name", ["hints", "cubes"])
+def test_a_batch_ends_when_its_answer_gets_too_long(monkeypatch, name):
+    monkeypatch.setattr(motif_api, "_MOST_LISTED", 1000)
+    parts = iter([[{"x": "y" * 80}] * 8] * 3)
+    with pytest.raises(SettingError, match="the answer would have more than 1000 bytes") as raised:
+        motif_api._listed(name, parts)
+    assert len(list(parts)) == 1  # which was not made
+    assert raised.value.fields == (("plays",) if name == "hints" else ())
+    assert json.loads(motif_api._listed(name, [[], [{}, {}], [{}]])) == {name: [{}, {}, {}]}
+
+
+@pytest.mark.parametrize(
+    ("size", "unread", "status"),
+    [
+        (999_999, 80_000_000, 200),
+        (1_000_000, 79_000_000, 200),
+        (1_000_000, 79_000_001, 503),
+        (80_000_001, 0, 400),
+    ],
+)
+def test_answers_wait_for_memory_only_if_they_are_large(size, unread, status):
+    service, sent = EngineService(QUICK), []
+
+    async def send(message):
+        sent.append(message)
+
+    async def answer():
+        await service.answers.take(unread)
+        await bodies.LargeAnswer(bytes(size), service)({"type": "http"}, None, send)
+
+    try:
+        asyncio.run(answer())
+        assert sent[0]["status"] == status
+        service.answers.give_back(unread)
+        assert service.answers.fits(80_000_000)
+    finally:
+        service.close()
+
+
 def test_pages_hold_nothing_up(watched):
     asking, callbacks = watched
     callbacks.seconds = 0.0
@@ -162,6 +210,9 @@ def test_pages_hold_nothing_up(watched):
     assert callbacks.seconds < LONGEST, callbacks.longest
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
 @pytest.mark.parametrize(
     "head",
     [
@@ -170,7 +221,11 @@ def test_pages_hold_nothing_up(watched):
         b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: aaaaaaaaaaaaaaaa\r\n" * 1_000_000 + b"\r\n",
         b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 101 + b"\r\n",
         b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"a" * 40_000 + b": b\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"X: y\r\n" * 200,
+        CHUNKED + b"0\r\n" + b"X: y\r\n" * 200,
+        CHUNKED + b"0\r\nX: " + b"a" * 20_000_000,
+        CHUNKED + b"0\r\n" + b"a" * 20_000_000,
+        CHUNKED + b"1;" + b"a" * 20_000_000,
+        CHUNKED + b"1;x=" + b"a" * 20_000_000,
     ],
 )
 def test_heads_have_a_limit(watched, head):
@@ -197,6 +252,42 @@ def test_a_flood_of_pipelined_requests_holds_nothing_up(watched):
             raw.sendall(b"GET /x HTTP/1.1\r\nHost:[::1]\r\n\r\n" * 35_000)
         assert asking.get("/api/v1/health").status_code == 200
     assert callbacks.seconds < LONGEST, callbacks.longest
+
+
+@pytest.mark.parametrize(("size", "is_refused"), [(LARGE - 1, False), (LARGE, True)])
+def test_small_bodies_pass_while_large_ones_fill_the_memory(size, is_refused):
+    statuses = []
+
+    async def app(scope, receive, send):
+        await receive()
+        statuses.append(200)
+
+    async def receive():
+        return {"type": "http.request", "body": b" " * size}
+
+    guard = Guard(app, QUICK)
+    guard.held = 16 * QUICK.body
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", b"localhost")]}
+    with pytest.raises(HTTPException) if is_refused else nullcontext():
+        asyncio.run(guard(scope, receive, None))
+    assert bool(statuses) != is_refused
+    assert guard.held == 16 * QUICK.body
+
+
+def test_a_body_counts_only_until_it_is_decoded():
+    service = EngineService(QUICK)
+
+    async def receive():
+        return {"type": "http.request", "body": json.dumps({"id": OPENING}).encode() + b" " * LARGE}
+
+    app = SimpleNamespace(state=SimpleNamespace(service=service))
+    request = bodies._JsonRequest({"type": "http", "app": app}, receive)
+    request.model = EvaluateQuestion
+    try:
+        assert asyncio.run(request.json()) == EvaluateQuestion(id=OPENING)
+        assert service.bodies.fits(2 * QUICK.body)
+    finally:
+        service.close()
 
 
 def test_bodies_that_never_come_to_their_end_have_a_limit(watched):

@@ -15,7 +15,9 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
 from motif.cli.main import main
+from motif.serve import http
 from motif.serve.http import allow_connections
+from tests.faults.processes import wait_until
 from tests.serve.conftest import OPENING, QUICK, ROOT, running, started
 
 HEAD = b"POST /api/v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -173,6 +175,25 @@ def test_a_worker_that_is_killed_is_replaced():
             assert answer.status_code == 200
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=60) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="processes are looked up in /proc")
+def test_workers_end_with_a_parent_that_is_killed():
+    with started("--workers", "2") as (server, _):
+        left = workers(server.pid)
+        assert len(left) == 2
+        server.kill()
+        server.wait()
+        wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in left))
+
+
+def test_a_worker_watches_its_parent(monkeypatch):
+    watched = []
+    monkeypatch.setattr(http, "end_with", watched.append)
+    monkeypatch.setattr(http, "_warm_app", lambda settings: settings)
+    assert http._worker_app(QUICK, 7) is QUICK
+    assert watched == [7]
 
 
 def workers(parent):

@@ -16,10 +16,13 @@ from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.rollouts.games import SeededDice
+from motif.serve.costs import reply_cost
+from motif.serve.engine_service import EngineService
 from motif.serve.game_store import GameStore
 from motif.serve.game_view import tree_view
 from motif.serve.lanes import Cancellation, WorkCancelledError
 from motif.session.kept_game import KeptGame
+from motif.session.session import GameSession
 from tests.serve.kept_games import decisions, put, rows
 from tests.serve.page_client import opened
 from tests.serve.test_faults import started
@@ -330,6 +333,43 @@ def test_two_servers_on_one_folder_accept_a_decision_once(folder):
             state = won.json()
         assert len(accepted) >= 15
         assert decisions(rows(folder)[state["game"]][1]) == accepted
+
+
+def test_a_stored_game_against_a_slow_opponent_is_only_shown(client, folder):
+    game = begun(client, opponent="pubeval@1")["game"]
+    revision, document = rows(folder)[game]
+    put(folder, game, document.replace("pubeval@1", "pubeval@1:full"))
+    assert [one["opponent"] for one in client.get(GAMES).json()["games"]] == ["pubeval@1:full"]
+    state = client.get(f"{GAMES}/{game}")
+    assert (state.status_code, state.json()["revision"]) == (200, revision + 1)
+    decision = {"revision": revision + 1, "do": "roll"}
+    refused = client.post(f"{GAMES}/{game}", json=decision)
+    assert (refused.status_code, "takes too long" in refused.text) == (400, True)
+    assert client.get(f"{GAMES}/{game}/mat").status_code == 200
+
+
+def test_replies_cost_what_their_lookahead_costs(client, folder, monkeypatch):
+    costs, compute = [], EngineService.compute
+
+    def noted(self, function, *arguments, cost=0.0):
+        costs.append(cost)
+        return compute(self, function, *arguments, cost=cost)
+
+    monkeypatch.setattr(EngineService, "compute", noted)
+    state = begun(client, opponent="pubeval@1")
+    gone_on(client, client.get(f"{GAMES}/{state['game']}").json())
+    expected = reply_cost("pubeval@1")
+    assert costs == [expected, 0.0, expected, 0.0, expected]
+    assert reply_cost("latest@2") < 0.3 < reply_cost("latest@2:rollout")
+    _, document = rows(folder)[state["game"]]
+    kept = json.loads(document)
+    kept["settings"]["opponent"] = "latest@2"
+    put(folder, state["game"], json.dumps(kept))
+    games = client.app.state.games
+    assert games.reply_cost(state["game"]) == reply_cost("latest@2")
+    late = Position.from_points({24: 2, 13: 5, 6: 5}, {6: 5, 24: 2})
+    monkeypatch.setattr(GameSession, "position", property(lambda self: late))
+    assert games.reply_cost(state["game"]) == reply_cost("latest@2", True) > 0.3
 
 
 def test_opponents_are_players_that_come_along(client):

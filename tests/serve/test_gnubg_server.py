@@ -345,6 +345,20 @@ def test_whatever_comes_it_goes_on_serving(server):
         assert client.ask(BEFORE_ROLL) == "roll\n"
 
 
+@pytest.mark.parametrize("method", [b"GET /", b"POST /x?y", b"OPTIONS *", b"POST /" + b"x" * 9000])
+def test_web_pages_are_not_answered(server, monkeypatch, method):
+    asked = []
+    monkeypatch.setattr(server, "ask", lambda conversation, line: asked.append(line) or "")
+    with Client(server) as client:
+        client.says(method + b" HTTP/1.1\r\nHost: x\r\n\r\n" + OPENING.encode() + b"\n")
+        if len(method) > 4096:
+            assert client.hears() == "Error: the line is too long\n"
+        assert client.hears() == "Error: this is no web server\n"
+        with suppress(ConnectionError):  # closed with unread lines
+            assert client.hears() == ""
+    assert asked == []
+
+
 def test_a_fault_of_its_own_is_one_line_to_one_client(server, monkeypatch):
     def fail(*words):
         raise RuntimeError("a fault\nin two lines")

@@ -6,7 +6,7 @@ import select
 import signal
 import socket
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from threading import Event
 
@@ -15,14 +15,17 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
+from motif.board.identifiers import gnubg_id
 from motif.board.position import Position
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.named import load_evaluator
 from motif.runtime.progress import checkpoint, stopped_by
-from motif.serve.costs import RequestKind, cost_of
+from motif.serve import upload
+from motif.serve.costs import RequestKind, cost_of, effort_of
 from motif.serve.engine_service import EngineService
 from motif.serve.lanes import BusyError, Cancellation, Lane, OverdueError, WorkCancelledError
 from motif.serve.serve_settings import ServeSettings
+from motif.serve.upload import Upload, UploadReader
 from tests.serve.conftest import OPENING, QUICK, running, started
 
 DEEP = {"id": OPENING, "dice": [3, 1], "deep": True}
@@ -179,12 +182,94 @@ def test_a_lane_lets_that_many_wait():
     asyncio.run(ask())
 
 
+def test_a_small_match_file_does_not_wait_behind_large_ones(monkeypatch):
+    service, free = EngineService(QUICK), Event()
+
+    def read(self, one):
+        return len(one.body) <= 50_000 or free.wait()
+
+    async def ask():
+        monkeypatch.setattr(UploadReader, "read", read)
+        large = [asyncio.ensure_future(service.read_upload(Upload("", bytes(50_001)))) for _ in range(3)]
+        await asyncio.sleep(0)
+        assert await service.read_upload(Upload("", bytes(50_000)))
+        assert not any(one.done() for one in large)
+        free.set()
+        await asyncio.gather(*large)
+
+    try:
+        asyncio.run(ask())
+    finally:
+        service.close()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no clock of the processor")
+def test_only_computing_counts_as_time_to_read_a_match_file(monkeypatch):
+    def work(*asked):
+        while True:
+            with suppress(Exception):
+                sum(range(1000))
+
+    def wait(*asked):
+        time.sleep(0.2)
+        return "read"
+
+    before = signal.getsignal(signal.SIGPROF)
+    try:
+        monkeypatch.setattr(upload, "read_upload", wait)
+        assert upload._outcome(Upload("", b""), 1, 0.1) == "read"
+        monkeypatch.setattr(upload, "read_upload", work)
+        outcome = upload._outcome(Upload("", b""), 1, 0.1)
+        assert isinstance(outcome, OverdueError)
+        assert "takes longer than 0.1 s" in str(outcome)
+        assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+    finally:
+        signal.signal(signal.SIGPROF, before)
+
+
 def test_deeper_costs_more():
     names = "pubeval", "pubeval@1", "pubeval@2:narrow", "pubeval@2", "pubeval@2:wide", "pubeval@2:rollout"
     for ask in RequestKind:
         costs = [cost_of(ask, name) for name in names]
         assert costs == sorted(set(costs))
     assert cost_of(RequestKind.PLAYS, "wildbg") > cost_of(RequestKind.PLAYS, "pubeval")
+
+
+MANY = Position([-1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 1, 0, 0])
+"""It has 1225 legal plays of 1-1."""
+
+
+def test_many_plays_and_many_full_evaluations_are_an_effort():
+    start = Position.start()
+    assert effort_of(start, (3, 1)) == effort_of(start, (3, 1), 1) == 1
+    assert effort_of(start, (3, 1), 100) == 16 / 5  # all 16 plays
+    assert effort_of(start, (6, 2), 10) == 2
+    assert effort_of(MANY, (1, 1)) == 1225 / 20
+    assert effort_of(MANY, (1, 1), 10) == 2 * 1225 / 20
+
+
+@pytest.mark.parametrize(
+    ("more", "is_slow"),
+    [
+        ({}, False),
+        ({"full_depth": 100}, True),
+        ({"full_depth": 25, "asked": ["24/23"] * 10}, True),
+        ({"id": gnubg_id(MANY), "dice": [1, 1]}, True),
+        ({"id": gnubg_id(MANY), "dice": [1, 1], "player": "pubeval"}, False),
+    ],
+)
+def test_hints_that_take_long_are_slow(client, monkeypatch, more, is_slow):
+    costs = []
+
+    async def compute(self, function, *arguments, cost=0.0):
+        costs.append(cost)
+        return {}
+
+    asked = {"id": OPENING, "dice": [2, 2], "player": "pubeval@2"}
+    monkeypatch.setattr(EngineService, "compute", compute)
+    monkeypatch.setattr("motif.serve.engine_service._LOADING", 0.0)
+    assert client.post("/api/v1/hint", json=asked | more).status_code == 200
+    assert (costs[0] > 0.3) == is_slow
 
 
 @pytest.mark.parametrize(

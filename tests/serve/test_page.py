@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import threading
 from base64 import b64encode
 from dataclasses import replace
 
@@ -15,8 +16,10 @@ from motif.analysis.match.review import Review, ReviewedRoll
 from motif.board.marks import LOWEST_PR_RATING, PR_RATINGS
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import MatchState
+from motif.board.moves import legal_plays
 from motif.doubling.decision import best_action
 from motif.evaluators.named import load_evaluator
+from motif.serve import page
 from motif.serve.page import FILES, found_id
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
@@ -227,6 +230,19 @@ def test_a_drawing_of_a_position_and_of_a_play(client):
     assert (
         client.get("/api/v1/diagram", params={"id": "4HPwATDgc/ABMA", "play": "8/5 6/5"}).status_code == 400
     )
+
+
+def test_the_plays_of_a_drawing_are_found_in_a_lane(client, monkeypatch):
+    threads = []
+
+    def listed(*asked):
+        threads.append(threading.current_thread().name)
+        return legal_plays(*asked)
+
+    monkeypatch.setattr(page, "legal_plays", listed)
+    xgid = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
+    assert client.get("/api/v1/diagram", params={"id": xgid, "play": "8/5 6/5"}).status_code == 200
+    assert [name.startswith("motif-quick") for name in threads] == [True]
 
 
 @pytest.mark.slow

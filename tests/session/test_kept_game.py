@@ -11,6 +11,7 @@ from motif.session.kept_game import (
     GameSettings,
     KeptGame,
     check_opponent,
+    check_stored_opponent,
     default_advisor,
     settings_to_continue,
 )
@@ -195,6 +196,13 @@ def test_a_game_after_an_unfinished_one_is_refused():
 @pytest.mark.parametrize("name", ["human", "nobody", "runs/a.yaml", "onnx:dir", "random@1", "latest@1@2", ""])
 def test_only_built_in_players_are_possible_opponents(name):
     with pytest.raises(PlayerError, match="unknown opponent"):
+        check_opponent(name)
+
+
+@pytest.mark.parametrize("name", ["latest@3", "latest@3:full", "latest@2:full", "pubeval@1:full"])
+def test_slow_players_are_opponents_only_in_stored_games(name):
+    check_stored_opponent(name)
+    with pytest.raises(PlayerError, match="takes too long"):
         check_opponent(name)
 
 

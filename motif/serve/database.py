@@ -37,6 +37,14 @@ class StorageError(MotifError):
     """A store that cannot be read or written, for example because the disk is full."""
 
 
+def _add_columns(connection: sqlite3.Connection, table: str, definitions: Sequence[str]) -> None:
+    """Add missing columns to a table, unless that is missing."""
+    known = {row["name"] for row in connection.execute(f"PRAGMA table_info({table})")}
+    for definition in definitions:
+        if known and definition.split()[0] not in known:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {definition}")
+
+
 class _OpenFile:
     """The connection of a database and its open file."""
 
@@ -61,7 +69,7 @@ class Database:
     """A SQLite file in a folder; any number of threads and processes may use it.
 
     A subclass sets `KEPT`, the plural of what is stored, the `FILE` name, the `VERSION` of the `TABLES`, in
-    SQL, and their `COLUMNS`.  Every method raises `StorageError` where the database cannot be read or
+    SQL, their `COLUMNS`, and the columns `ADDED` to tables of earlier versions.  Every method raises `StorageError` where the database cannot be read or
     written.
     """
 
@@ -69,6 +77,8 @@ class Database:
     FILE: ClassVar[str]
     TABLES: ClassVar[str]
     COLUMNS: ClassVar[Mapping[str, str]]
+    ADDED: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Definitions of columns that are added to tables without them, for which earlier versions store NULL."""
     VERSION: ClassVar[int] = 1
     """Version of the tables: the file's ``user_version``."""
 
@@ -80,7 +90,10 @@ class Database:
         weakref.finalize(self, self._open.close)
 
     def _prepare(self, connection: sqlite3.Connection, version: int) -> None:
-        """Make the tables of a new file, whose `version` is 0; raise `_DamagedError` for missing columns."""
+        """Make the tables of a new file, whose `version` is 0, and add columns to those of earlier versions.
+
+        Raises `_DamagedError` for other missing columns.
+        """
         ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
         if version == 0 and tables == 0:
             connection.execute("BEGIN IMMEDIATE")
@@ -89,6 +102,8 @@ class Database:
             connection.execute(f"PRAGMA user_version = {self.VERSION}")
             connection.execute("COMMIT")
             return
+        for table, definitions in self.ADDED.items():
+            _add_columns(connection, table, definitions)
         try:
             for table, columns in self.COLUMNS.items():
                 connection.execute(f"SELECT {columns} FROM {table} LIMIT 0")
@@ -261,6 +276,35 @@ def in_transaction(
         return self.done(lambda connection: method(self, connection, *arguments, **named))
 
     return done
+
+
+def rows_of(damaged: Path, table: str, columns: str) -> Iterator[tuple[object, ...]]:
+    """Yield the readable rows of a damaged database, from its start and from its end.
+
+    The first of the `columns` is the key.
+    """
+    seen = set()
+    for order in ("ASC", "DESC"):
+        with suppress(sqlite3.Error):
+            connection = sqlite3.connect(damaged, isolation_level=None)
+            connection.text_factory = lenient_text
+            try:
+                for row in connection.execute(f"SELECT {columns} FROM {table} ORDER BY rowid {order}"):
+                    if row[0] not in seen:
+                        seen.add(row[0])
+                        yield row
+            finally:
+                connection.close()
+
+
+def insert_unknown(
+    connection: sqlite3.Connection, table: str, columns: str, rows: Sequence[tuple[object, ...]]
+) -> None:
+    """Insert `rows` with unknown keys."""
+    marks = ", ".join("?" * len(columns.split(",")))
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", rows)
+    connection.execute("COMMIT")
 
 
 def lenient_text(octets: bytes) -> str:

@@ -23,7 +23,14 @@ from typing import NamedTuple
 from motif.runtime.errors import MotifError
 from motif.runtime.files import reason
 from motif.runtime.layout import counted
-from motif.serve.database import Database, free_path, in_transaction, lenient_text, print_for_operator
+from motif.serve.database import (
+    Database,
+    free_path,
+    in_transaction,
+    insert_unknown,
+    print_for_operator,
+    rows_of,
+)
 
 GAMES_FILE = "games.sqlite3"
 """Name of the file in the folder of games."""
@@ -177,8 +184,8 @@ class GameDatabase(Database):
 
     def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
         """See `Database.recover`."""
-        rows = list(_rows_of(damaged))
-        _insert_unknown(connection, rows)
+        rows = list(rows_of(damaged, "games", _COLUMNS))
+        insert_unknown(connection, "games", _COLUMNS, rows)
         return counted(len(rows), "game")
 
     def has_former(self) -> bool:
@@ -201,7 +208,7 @@ class GameDatabase(Database):
                 read.append(path)
         if not rows:
             return
-        _insert_unknown(connection, rows)
+        insert_unknown(connection, "games", _COLUMNS, rows)
         imported = self.folder / IMPORTED
         imported.mkdir(mode=0o700, exist_ok=True)
         for path in read:
@@ -212,29 +219,6 @@ class GameDatabase(Database):
 
     def _old_files(self) -> list[Path]:
         return sorted(path for path in self.folder.glob("*.json") if _ID.fullmatch(path.stem))
-
-
-def _insert_unknown(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
-    """Insert `rows` of unknown games."""
-    connection.execute("BEGIN IMMEDIATE")
-    connection.executemany(f"INSERT OR IGNORE INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)
-    connection.execute("COMMIT")
-
-
-def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
-    """Yield the readable rows of a damaged database, from its start and from its end."""
-    seen = set()
-    for order in ("ASC", "DESC"):
-        with suppress(sqlite3.Error):
-            connection = sqlite3.connect(damaged, isolation_level=None)
-            connection.text_factory = lenient_text
-            try:
-                for row in connection.execute(f"SELECT {_COLUMNS} FROM games ORDER BY rowid {order}"):
-                    if row[0] not in seen:
-                        seen.add(row[0])
-                        yield row
-            finally:
-                connection.close()
 
 
 def _check_id(game: str) -> None:

@@ -23,7 +23,10 @@ _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
 """Content type that curl sends by default, which is read as JSON."""
 _SAFE = ("GET", "HEAD")
 """Methods that change nothing, besides OPTIONS."""
-_COSTLY = ("/move", "/eval", "/api/v1/games", "/api/v1/analyses", "/api/v1/everything", "/api/v1/learn")
+_COSTLY = (
+    *("/move", "/eval", "/api/v1/games", "/api/v1/analyses", "/api/v1/everything", "/api/v1/history"),
+    "/api/v1/learn",
+)
 """Beginnings of paths that compute although their method is safe."""
 _OWN_SITE = (b"same-origin", b"none")
 """Sec-Fetch-Site of requests from the server's own pages and the address bar."""

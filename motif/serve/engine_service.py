@@ -55,6 +55,8 @@ _FOLDER_ENDS = re.compile(r"[/\\]")
 _BODIES = 2
 """Requests of the largest size that are decoded at the same time."""
 _ANSWERS = 80_000_000
+_STORAGE = 2
+"""Fewest threads for what is stored."""
 
 
 class Job:
@@ -144,7 +146,8 @@ class EngineService:
         self.reading = Lane("motif-reading", 1, waiting, budget)
         """Reads large bodies, one after the other."""
         self._upload_reading = Lane("motif-upload", 1, waiting, budget)
-        self._lanes = self._quick, self._slow, self.reading, self._upload_reading
+        self._storage = Lane("motif-storage", max(_STORAGE, cores), waiting, budget)
+        self._lanes = self._quick, self._slow, self.reading, self._upload_reading, self._storage
         self._uploads = UploadReader(settings.reading, settings.batch)
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
@@ -152,6 +155,8 @@ class EngineService:
         """Bytes of large requests that are decoded but not answered."""
         self.answers = MemoryLimit(_ANSWERS)
         """Bytes of large answers that are not sent."""
+        self.is_exporting = False
+        """Whether everything stored is being sent to a client."""
 
     def warm(self) -> None:
         """Load the default player and compile its kernels before the first request."""
@@ -185,6 +190,16 @@ class EngineService:
         `cost`, the estimated seconds of a core, decides on the lane.  Raises the errors of `Lane.do`.
         """
         lane = self._quick if cost <= _QUICK else self._slow
+        return await lane.do(partial(function, *arguments))
+
+    async def stored(
+        self, function: Callable[..., _Result], *arguments: object, cost: float = 0.0
+    ) -> _Result:
+        """Run `function`, which may wait for a store, in a thread like `compute`.
+
+        Nothing in the quick lane waits for it.
+        """
+        lane = self._storage if cost <= _QUICK else self._slow
         return await lane.do(partial(function, *arguments))
 
     async def read_upload(self, upload: Upload) -> tuple[str, MatchRecord]:

@@ -16,7 +16,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,9 +50,14 @@ _TABLE = """CREATE TABLE games (
     revision INTEGER NOT NULL,
     document TEXT,
     is_over INTEGER,
-    changed INTEGER NOT NULL
+    changed INTEGER NOT NULL,
+    summary TEXT,
+    summarized INTEGER
 )"""
-"""``is_over`` may be NULL: unknown; ``changed`` is in nanoseconds since 1970."""
+"""``is_over`` may be NULL: unknown; ``changed`` is in nanoseconds since 1970.
+
+``summary``, in JSON, is of the revision ``summarized``; earlier versions change neither.
+"""
 
 
 class UnknownGame(MotifError):  # noqa: N818
@@ -79,6 +84,17 @@ class GameRow(NamedTuple):
     """JSON, unless it is damaged."""
 
 
+class ListedRow(NamedTuple):
+    """A game in a list."""
+
+    id: str
+    revision: int
+    changed: int
+    """When it was changed, in seconds since 1970."""
+    summary: str | None
+    """JSON; None if none of this revision was stored."""
+
+
 class GameDatabase(Database):
     """The games in a folder; any number of threads and processes may use it.
 
@@ -90,18 +106,28 @@ class GameDatabase(Database):
     KEPT = "games"
     FILE = GAMES_FILE
     TABLES = _TABLE
-    COLUMNS = {"games": _COLUMNS}  # noqa: RUF012
+    COLUMNS = {"games": f"{_COLUMNS}, summary, summarized"}  # noqa: RUF012
+    ADDED = {"games": ("summary TEXT", "summarized INTEGER")}  # noqa: RUF012
 
     def __init__(self, folder: Path, most: int) -> None:
         super().__init__(folder)
         self._most = most
 
     @in_transaction
-    def insert(self, connection: sqlite3.Connection, game: str, document: str, is_over: bool) -> int:
+    def insert(
+        self,
+        connection: sqlite3.Connection,
+        game: str,
+        document: str,
+        is_over: bool,
+        summary: str | None = None,
+    ) -> int:
         """Store a new game and return its revision; raises `NoRoomError` if too many are in progress."""
         self._make_room(connection)
-        row = (game, 1, document, is_over, time.time_ns())
-        connection.execute(f"INSERT INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)
+        row = (game, 1, document, is_over, time.time_ns(), summary)
+        connection.execute(
+            f"INSERT INTO games ({_COLUMNS}, summary, summarized) VALUES (?, ?, ?, ?, ?, ?, 1)", row
+        )
         return 1
 
     def read(self, game: str) -> GameRow:
@@ -114,16 +140,22 @@ class GameDatabase(Database):
 
     @in_transaction
     def update(
-        self, connection: sqlite3.Connection, game: str, revision: int, document: str, is_over: bool
+        self,
+        connection: sqlite3.Connection,
+        game: str,
+        revision: int,
+        document: str,
+        is_over: bool,
+        summary: str | None = None,
     ) -> int:
         """Change a game at `revision`, and return its new revision.
 
         Raises `GameWentOn` if the game is at another revision, and `UnknownGame` if it was deleted.
         """
         changed = connection.execute(
-            "UPDATE games SET revision = revision + 1, document = ?, is_over = ?, changed = ? "
-            "WHERE id = ? AND revision = ?",
-            (document, is_over, time.time_ns(), game, revision),
+            "UPDATE games SET revision = revision + 1, document = ?, is_over = ?, changed = ?, summary = ?, "
+            "summarized = revision + 1 WHERE id = ? AND revision = ?",
+            (document, is_over, time.time_ns(), summary, game, revision),
         )
         if changed.rowcount == 1:
             return revision + 1
@@ -148,10 +180,24 @@ class GameDatabase(Database):
         query = f"DELETE FROM games WHERE {condition}"
         return self.done(lambda connection: connection.execute(query, values).rowcount)
 
-    def changes(self) -> list[tuple[str, int]]:
-        """List all games, the most recently changed first, with the time in seconds since 1970."""
-        rows = self.rows("SELECT id, changed FROM games ORDER BY changed DESC")
-        return [(str(game), changed // _NANOSECONDS) for game, changed in rows]
+    def listed(self) -> list[ListedRow]:
+        """List all games, the most recently changed first."""
+        rows = self.rows(
+            "SELECT id, revision, changed, CASE WHEN summarized = revision THEN summary END FROM games "
+            "ORDER BY changed DESC"
+        )
+        return [
+            ListedRow(str(game), revision, changed // _NANOSECONDS, summary)
+            for game, revision, changed, summary in rows
+        ]
+
+    @in_transaction
+    def summarize(self, connection: sqlite3.Connection, summaries: Sequence[tuple[str, int, str]]) -> None:
+        """Store summaries, each after the ID and the revision of its game."""
+        connection.executemany(
+            "UPDATE games SET summary = ?, summarized = revision WHERE id = ? AND revision = ?",
+            [(summary, game, revision) for game, revision, summary in summaries],
+        )
 
     def unsettled(self, most: int) -> list[GameRow]:
         """Return up to `most` games that may be over, the first changed first."""

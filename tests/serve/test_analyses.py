@@ -4,7 +4,9 @@ import json
 import math
 import sqlite3
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Event, get_ident
 
 import pytest
 
@@ -14,10 +16,12 @@ from motif.board.marks import pr_rating
 from motif.board.mat_file import mat_text
 from motif.evaluators.named import own_name
 from motif.runtime.errors import RecordError
+from motif.serve import analysis_api
 from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, UnknownAnalysis
+from motif.serve.bodies import encoded
 from motif.serve.database import StorageError
 from motif.serve.game_api import levels
-from motif.serve.game_database import NoRoomError
+from motif.serve.game_database import GAMES_FILE, NoRoomError
 from motif.serve.trainers import TRAINER_KINDS, new_question
 from motif.session.kept_game import check_opponent
 from tests.serve.conftest import ROOT
@@ -458,6 +462,65 @@ def test_everything_is_exported_and_deleted(client, content):
     assert client.delete("/api/v1/everything").json() == {"games": 1}
     assert client.get("/api/v1/games").json() == {"games": []}
     assert client.get("/api/v1/everything").json()["analyses"] == []
+
+
+def test_an_export_is_read_piece_by_piece(client, tmp_path, monkeypatch):
+    names = [judged(AnalysisStore(tmp_path), decision()) for _ in range(3)]
+    game = client.post("/api/v1/games", json={"opponent": "random"}).json()["game"]
+    damaged = client.post("/api/v1/games", json={"opponent": "random"}).json()["game"]
+    put(tmp_path, decisions="{bad", made=1)
+    names += [judged(AnalysisStore(tmp_path), decision()) for _ in range(2)]
+    with closing(sqlite3.connect(tmp_path / GAMES_FILE)) as connection, connection:
+        connection.execute("UPDATE games SET document = 'x', revision = 9 WHERE id = ?", (damaged,))
+    threads, service = set(), client.app.state.service
+    monkeypatch.setattr(analysis_api, "encoded", lambda one: threads.add(get_ident()) or encoded(one))
+    answer = client.get("/api/v1/everything")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["content-disposition"] == 'attachment; filename="motif.json"'
+    assert set(answer.json()) == {"games", "analyses", "learned"}
+    assert [one["game"] for one in answer.json()["games"]] == [game]
+    assert {one["analysis"] for one in answer.json()["analyses"]} == set(names[3:])
+    assert answer.json()["analyses"][0] == AnalysisStore(tmp_path).read(
+        answer.json()["analyses"][0]["analysis"]
+    )
+    assert threads
+    assert not service.is_exporting
+    service.is_exporting = True
+    refused = client.get("/api/v1/everything")
+    assert refused.status_code == 503
+    assert refused.json()["message"] == "everything is already being exported; try again later"
+
+
+def test_an_export_that_cannot_go_on_is_cut_off(client, tmp_path, monkeypatch):
+    judged(AnalysisStore(tmp_path), decision())
+
+    def refused(*_):
+        raise StorageError("analyses cannot be read or written: disk I/O error")
+
+    monkeypatch.setattr(AnalysisStore, "read", refused)
+    assert not client.get("/api/v1/everything").text.endswith("}")
+    assert not client.app.state.service.is_exporting
+
+
+def test_stored_things_have_threads_of_their_own(client, tmp_path, monkeypatch):
+    """A hint is answered while a list waits."""
+    begun, end, real = Event(), Event(), AnalysisStore.summaries
+
+    def waiting(store):
+        begun.set()
+        end.wait(60)
+        return real(store)
+
+    monkeypatch.setattr(AnalysisStore, "summaries", waiting)
+    with ThreadPoolExecutor(16) as threads:
+        lists = [threads.submit(client.get, "/api/v1/analyses") for _ in range(8)]
+        assert begun.wait(60)
+        try:
+            hint = client.post("/api/v1/hint", json={"id": ID, "dice": [3, 1], "fast": True})
+        finally:
+            end.set()
+        assert hint.status_code == 200
+        assert {one.result().status_code for one in lists} == {200}
 
 
 def test_levels_are_as_strong_as_was_measured():

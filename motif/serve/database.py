@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from motif.runtime.errors import FileError, MotifError, plain_text
 from motif.runtime.files import make_folder, reason
 
-SECONDS_TO_WAIT = 5.0
+LONGEST_WAIT = 5.0
 """Time to wait for other threads, and for another process that is writing."""
 _SECONDS_TO_OPEN = 30.0
 """Time to wait for another server that opens, and perhaps replaces, a database."""
@@ -74,7 +74,7 @@ class Database:
     A subclass sets `KEPT`, the plural of what is stored, the `FILE` name, the `VERSION` of the `TABLES`, in
     SQL, their `COLUMNS`, and the columns `ADDED` to tables of earlier versions.  Every method raises
     `StorageError` where the database cannot be read or written, or is locked for longer than
-    `SECONDS_TO_WAIT`.
+    `LONGEST_WAIT`.
     """
 
     KEPT: ClassVar[str]
@@ -140,7 +140,7 @@ class Database:
 
     def done(self, work: Callable[[sqlite3.Connection], _Result], begin: str = "BEGIN IMMEDIATE") -> _Result:
         """Do `work` in a transaction; a damaged database is replaced first."""
-        end = time.monotonic() + SECONDS_TO_WAIT
+        end = time.monotonic() + LONGEST_WAIT
 
         def attempt() -> _Result:
             with self._begun(begin, end) as connection:  # which is committed, or rolled back after an error
@@ -158,7 +158,7 @@ class Database:
     @contextmanager
     def _taken(self) -> Iterator[None]:
         """Hold the lock of this process's threads."""
-        if not self._lock.acquire(timeout=SECONDS_TO_WAIT):
+        if not self._lock.acquire(timeout=LONGEST_WAIT):
             raise StorageError(f"the stored {self.KEPT} are in use; try again later")
         try:
             yield
@@ -233,7 +233,7 @@ class Database:
         if facts.st_mode & 0o077:
             path.chmod(0o600)
         connection = sqlite3.connect(
-            path, timeout=SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
+            path, timeout=LONGEST_WAIT, isolation_level=None, check_same_thread=False
         )
         try:
             connection.row_factory, connection.text_factory = sqlite3.Row, lenient_text
@@ -338,7 +338,7 @@ def _held(damaged: Path) -> Iterator[None]:
     if os.name != "posix":  # Windows renames no file that is open
         yield
         return
-    connection = sqlite3.connect(damaged, timeout=SECONDS_TO_WAIT, isolation_level=None)
+    connection = sqlite3.connect(damaged, timeout=LONGEST_WAIT, isolation_level=None)
     try:
         with suppress(sqlite3.Error):
             connection.execute("BEGIN IMMEDIATE")

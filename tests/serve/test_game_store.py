@@ -655,7 +655,7 @@ def test_a_game_that_is_too_long_alone_stops_one_list(folder, store):
 
 def test_a_locked_database_is_refused_in_one_line(folder, store, monkeypatch):
     state = begun(store)
-    monkeypatch.setattr(database, "SECONDS_TO_WAIT", 0.05)
+    monkeypatch.setattr(database, "LONGEST_WAIT", 0.05)
     with closing(sqlite3.connect(folder / GAMES_FILE, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         for one in (store, GameStore(folder)):
@@ -668,7 +668,7 @@ def test_a_locked_database_is_refused_in_one_line(folder, store, monkeypatch):
 
 def test_what_waits_for_a_waiting_transaction_is_refused(folder, store, monkeypatch):
     begun(store)
-    monkeypatch.setattr(database, "SECONDS_TO_WAIT", 0.05)
+    monkeypatch.setattr(database, "LONGEST_WAIT", 0.05)
     store._database._lock.acquire()
     with pytest.raises(StorageError, match="games are in use; try again later"):
         store.summaries()

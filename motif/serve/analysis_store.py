@@ -1,5 +1,8 @@
 """Stored analyses, and the cards of the quiz.
 
+A list of analyses reads none of their decisions: the column ``errors`` has what it shows of them.  A damaged
+row is not listed, and affects no other.
+
 An analysis is stored from its start, and until it is finished with its file, so that an interrupted one can
 be repeated.  A card is a question: an error of an analysis, or a position of a trainer.  Each right answer
 lengthens the interval until it is asked again.
@@ -13,14 +16,17 @@ import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from motif.board.marks import MIN_RATED, pr_rating
-from motif.runtime.errors import MotifError
+from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.frames import Record
-from motif.serve.database import Database, in_transaction
+from motif.runtime.layout import counted
+from motif.runtime.progress import checkpoint
+from motif.serve.database import Database, in_transaction, insert_unknown, rows_of
 from motif.serve.game_database import NoRoomError
 
 ANALYSES_FILE = "analyses.sqlite3"
@@ -40,7 +46,8 @@ _ID_BYTES = 9
 _TABLES = """
 CREATE TABLE analyses (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, made INTEGER NOT NULL, game TEXT, number INTEGER, seat INTEGER,
-    heading TEXT NOT NULL, content TEXT, decisions TEXT, players TEXT, themes TEXT
+    heading TEXT NOT NULL, content TEXT, decisions TEXT, players TEXT, themes TEXT,
+    errors TEXT
 );
 CREATE TABLE cards (
     key TEXT PRIMARY KEY, kind TEXT NOT NULL, analysis TEXT, question TEXT NOT NULL,
@@ -49,7 +56,7 @@ CREATE TABLE cards (
 CREATE INDEX cards_due ON cards (kind, due);
 """
 _ANALYSIS = "id, name, made, game, number, seat, heading, content, decisions, players, themes"
-_SHOWN = 'id AS analysis, name, made, game, number, seat, heading AS "match", decisions, players, themes'
+_SHOWN = 'id AS analysis, name, made, game, number, seat, heading AS "match", players, themes'
 _CARD = "key, kind, analysis, question, box, due, asked, known"
 
 
@@ -106,7 +113,8 @@ class AnalysisStore(Database):
     KEPT = "analyses"
     FILE = ANALYSES_FILE
     TABLES = _TABLES
-    COLUMNS = {"analyses": _ANALYSIS, "cards": _CARD}  # noqa: RUF012
+    COLUMNS = {"analyses": f"{_ANALYSIS}, errors", "cards": _CARD}  # noqa: RUF012
+    ADDED = {"analyses": ("errors TEXT",)}  # noqa: RUF012
 
     def __init__(
         self,
@@ -119,6 +127,16 @@ class AnalysisStore(Database):
         self._most = most
         self._most_cards = most_cards
         self._most_content = most_content
+
+    def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
+        """See `Database.recover`."""
+        found = []
+        tables = (("analyses", _ANALYSIS, "analysis"), ("cards", _CARD, "card"))
+        for table, columns, what in tables:
+            rows = list(rows_of(damaged, table, columns))
+            insert_unknown(connection, table, columns, rows)
+            found.append(counted(len(rows), what, table))
+        return " and ".join(found)
 
     # --- Analyses
 
@@ -169,8 +187,8 @@ class AnalysisStore(Database):
         An analysis of a whole session replaces the analyses of its games.
         """
         connection.execute(
-            "UPDATE analyses SET decisions = ?, players = ?, content = NULL WHERE id = ?",
-            (json.dumps(decisions), json.dumps(players), analysis),
+            "UPDATE analyses SET decisions = ?, players = ?, errors = ?, content = NULL WHERE id = ?",
+            (json.dumps(decisions), json.dumps(players), _errors_of(decisions), analysis),
         )
         query = "SELECT game, number, seat FROM analyses WHERE id = ?"
         if (row := connection.execute(query, (analysis,)).fetchone()) is None:
@@ -189,20 +207,54 @@ class AnalysisStore(Database):
         connection.execute("UPDATE analyses SET themes = ? WHERE id = ?", (json.dumps(themes), analysis))
 
     def read(self, analysis: str) -> Record:
-        """Return an analysis, or if it is unfinished its ``content``; raises `UnknownAnalysis`."""
-        rows = self.rows(f"SELECT {_SHOWN}, content FROM analyses WHERE id = ?", (analysis,))
+        """Return an analysis, or if it is unfinished its ``content``.
+
+        Raises `UnknownAnalysis`, and `RecordError` for a damaged one.
+        """
+        rows = self.rows(f"SELECT {_SHOWN}, decisions, content FROM analyses WHERE id = ?", (analysis,))
         if not rows:
             raise UnknownAnalysis
-        record = _loaded(rows[0], "match", "content", "decisions", "players", "themes")
-        content, decisions, players = (record.pop(name) for name in ("content", "decisions", "players"))
-        record["themes"] = record["themes"] or {}
-        if players is None:
-            return record | content
-        return record | {"decisions": decisions, "players": with_ratings(players)}
+        with _damage_refused():
+            record = _loaded(rows[0], "match", "content", "decisions", "players", "themes")
+            record["themes"] = record["themes"] or {}
+            _check(record)
+            content, decisions, players = (record.pop(name) for name in ("content", "decisions", "players"))
+            if players is None:
+                return record | dict(content)
+            return record | {"decisions": list(decisions), "players": with_ratings(players)}
+
+    def ids(self) -> list[str]:
+        """Return the IDs of all analyses, the latest first."""
+        return [row["id"] for row in self.rows("SELECT id FROM analyses ORDER BY made DESC")]
 
     def summaries(self) -> list[Record]:
-        """List all analyses without their decisions, the latest first."""
-        return [_summary(row) for row in self.rows(f"SELECT {_SHOWN} FROM analyses ORDER BY made DESC")]
+        """List all analyses without their decisions, the latest first, except damaged ones."""
+        self._find_errors()
+        summaries = []
+        for row in self.rows(f"SELECT {_SHOWN}, errors FROM analyses ORDER BY made DESC"):
+            checkpoint()
+            with suppress(RecordError), _damage_refused():
+                summary = _summary(row)
+                _own_totals(summary)  # which must be there
+                summaries.append(summary)
+        return summaries
+
+    def _find_errors(self) -> None:
+        """Store the errors of analyses by earlier versions; those with damaged decisions have none."""
+        missing = "players IS NOT NULL AND themes IS NOT NULL AND errors IS NULL"
+        found = []
+        try:
+            for (analysis,) in self.rows(f"SELECT id FROM analyses WHERE {missing}"):
+                checkpoint()
+                errors = "{}"
+                with suppress(RecordError), _damage_refused():
+                    ((text,),) = self.rows("SELECT decisions FROM analyses WHERE id = ?", (analysis,))
+                    errors = _errors_of(json.loads(text))
+                found.append((errors, analysis))
+        finally:  # also of those before an interruption
+            if found:
+                query = f"UPDATE analyses SET errors = ? WHERE id = ? AND {missing}"
+                self.done(lambda connection: connection.executemany(query, found))
 
     def history(self) -> Record:
         """Return all summaries, and as ``overall`` the reader's rating, luck and error themes, if any."""
@@ -210,13 +262,14 @@ class AnalysisStore(Database):
         return {"analyses": summaries, "overall": _overall(summaries)}
 
     def take_seat(self, analysis: str, seat: int) -> None:
-        """Store which player the reader is, whose errors become cards; raises `UnknownAnalysis`."""
+        """Store which player the reader is, whose errors become cards; raises the errors of `read`."""
         decisions = self.read(analysis).get("decisions", ())
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE analyses SET seat = ? WHERE id = ?", (seat, analysis))
             connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
-            _make_cards(connection, analysis, decisions, seat)
+            with _damage_refused():
+                _make_cards(connection, analysis, decisions, seat)
 
         self.done(work)
 
@@ -235,23 +288,28 @@ class AnalysisStore(Database):
     # --- Cards
 
     def next_card(self, kind: str, analysis: str | None = None, skip: Sequence[str] = ()) -> Record | None:
-        """Return the first card of a `kind` that is due, or any card of an `analysis`.
+        """Return the first card of a `kind` that is due, or any card of an `analysis`, that is not damaged.
 
         Its ``player`` is the analyst, if any.
         """
+        if not self.is_there():
+            return None
         where, values = "kind = ? AND due <= ?", [kind, int(time.time())]
         if analysis is not None:
             where, values = "analysis = ?", [analysis]
-        rows = self.rows(
+        query = (
             f"SELECT {_CARD}, (SELECT heading FROM analyses WHERE id = analysis) AS heading FROM cards "
-            f"WHERE {where} AND key NOT IN ({', '.join('?' * len(skip))}) ORDER BY due, key LIMIT 1",
-            (*values, *skip),
+            f"WHERE {where} AND key NOT IN ({', '.join('?' * len(skip))}) ORDER BY due, key"
         )
-        if not rows:
+
+        def work(connection: sqlite3.Connection) -> Record | None:
+            for row in connection.execute(query, (*values, *skip)):
+                checkpoint()
+                with suppress(RecordError), _damage_refused():
+                    return _card(row)
             return None
-        card = _loaded(rows[0], "question", "heading")
-        heading = card.pop("heading")
-        return card | {"player": heading and heading.get("player")}
+
+        return self.done(work, "BEGIN")
 
     def knows_card(self, key: str) -> bool:
         """Return whether a question has been asked before."""
@@ -316,6 +374,48 @@ def _make_cards(
             connection.execute(f"INSERT OR IGNORE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, 0, ?, 0, 0)", row)
 
 
+def _errors_of(decisions: Sequence[Record]) -> str:
+    """Return who made each error, and its size, by the numbers of the decisions, as JSON."""
+    errors = {k: (one["decider"], one["error"]) for k, one in enumerate(decisions) if is_error(one)}
+    return json.dumps(errors)
+
+
+@contextmanager
+def _damage_refused() -> Iterator[None]:
+    """Raise `RecordError` for whatever a damaged row causes in the block."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise RecordError("this analysis cannot be read: it is damaged") from None
+
+
+def _card(row: sqlite3.Row) -> Record:
+    """Return a card; raises any exception for a damaged one."""
+    card = _loaded(row, "question") | {"player": None}
+    heading = card.pop("heading")
+    if not isinstance(card["question"], dict):
+        raise TypeError("no question")
+    with suppress(RecordError), _damage_refused():
+        card["player"] = heading and json.loads(heading).get("player")
+    return card
+
+
+def _check(record: Record) -> None:
+    """Raise `TypeError` for an analysis without what all have."""
+    types = {
+        "name": str,
+        "made": int,
+        "game": str | None,
+        "number": int | None,
+        "match": dict,
+        "themes": dict,
+    }
+    faulty = [name for name, kind in types.items() if not isinstance(record[name], kind)]
+    players = record["players"]
+    if faulty or record["seat"] not in (None, 0, 1) or not (players is None or len(players) == 2):
+        raise TypeError(*faulty)
+
+
 def _loaded(row: sqlite3.Row, *names: str) -> Record:
     """Return a row with the values of the columns `names`, which may be missing, read from JSON."""
     return dict(row) | {name: row[name] and json.loads(row[name]) for name in names}
@@ -332,24 +432,39 @@ def _pr_word(pr: float | None, decisions: int) -> str | None:
 
 
 def _summary(row: sqlite3.Row) -> Record:
-    record = _loaded(row, "match", "players")
+    """Return an analysis in the list; raises any exception for a damaged one."""
+    record = _loaded(row, "match", "players", "themes", "errors")
     kept = ("name", "pr", "error_rate", "overall", "luck", "luck_adjusted_result")
     both = record["players"] and [{key: one[key] for key in kept} for one in record["players"]]
-    costs = _theme_costs(record["themes"], record.pop("decisions"), record["seat"])
-    return record | {"themes": costs, "players": both}
+    costs = _theme_costs(record["themes"] or {}, record.pop("errors") or {}, record["seat"])
+    record |= {"themes": costs, "players": both}
+    _check(record)
+    return record
+
+
+def _own_totals(summary: Record) -> Record | None:
+    """Return what an analysis adds to the reader's totals, if any; raises any exception for a damaged one."""
+    if not summary["players"] or summary["seat"] is None:
+        return None
+    own = summary["players"][summary["seat"]]
+    if own["pr"] is None:
+        return None
+    pr, luck = float(own["pr"]), float(own["luck"]["total"])
+    return {
+        "shown": {"analysis": summary["analysis"], "made": summary["made"], "pr": pr, "luck": luck},
+        "decisions": int(own["overall"]["decisions"]),
+        "themes": summary["themes"],
+    }
 
 
 def _overall(summaries: Sequence[Record]) -> Record | None:
-    own = [
-        one | one["players"][one["seat"]] for one in summaries if one["players"] and one["seat"] is not None
-    ]
-    rated = [one for one in own if one["pr"] is not None]
-    if not rated:
+    own = [one for one in map(_own_totals, summaries) if one is not None]
+    decisions = sum(one["decisions"] for one in own)
+    if not decisions:
         return None
-    decisions = sum(one["overall"]["decisions"] for one in rated)
-    pr = sum(one["pr"] * one["overall"]["decisions"] for one in rated) / decisions
+    pr = sum(one["shown"]["pr"] * one["decisions"] for one in own) / decisions
     themes: dict[str, Record] = {}
-    for one in rated:
+    for one in own:
         for name, costs in one["themes"].items():
             theme = themes.setdefault(name, {"theme": name, "count": 0, "cost": 0.0})
             theme["count"] += costs["count"]
@@ -357,25 +472,19 @@ def _overall(summaries: Sequence[Record]) -> Record | None:
     return {
         "pr": pr,
         "pr_word": _pr_word(pr, decisions),
-        "luck": sum(one["luck"]["total"] for one in rated) / len(rated),
-        "analyses": [
-            {"analysis": one["analysis"], "made": one["made"], "pr": one["pr"], "luck": one["luck"]["total"]}
-            for one in reversed(rated)
-        ],
+        "luck": sum(one["shown"]["luck"] for one in own) / len(own),
+        "analyses": [one["shown"] for one in reversed(own)],
         "themes": sorted(themes.values(), key=lambda one: -one["cost"]),
     }
 
 
-def _theme_costs(themes: str | None, decisions: str | None, seat: int | None) -> dict[str, Record]:
-    """Count the reader's errors by theme, with their cost in millipoints, from JSON."""
+def _theme_costs(themes: Record, errors: Record, seat: int | None) -> dict[str, Record]:
+    """Count the reader's errors by theme, with their cost in millipoints."""
     costs: dict[str, Record] = {}
-    if themes is None or decisions is None or seat is None:
-        return costs
-    all_decisions = json.loads(decisions)
-    for number, theme in json.loads(themes).items():
-        decision = all_decisions[int(number)]
-        if decision["decider"] == seat:
+    for number, theme in themes.items():
+        decider, error = errors.get(number, (None, 0.0))
+        if decider is not None and decider == seat:
             cost = costs.setdefault(theme, {"count": 0, "cost": 0.0})
             cost["count"] += 1
-            cost["cost"] += decision["error"]
+            cost["cost"] += error
     return costs

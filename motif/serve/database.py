@@ -11,6 +11,7 @@ import os
 import sqlite3
 import stat
 import sys
+import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -25,8 +26,10 @@ from filelock import FileLock, Timeout
 from motif.runtime.errors import FileError, MotifError, plain_text
 from motif.runtime.files import make_folder, reason
 
-_SECONDS_TO_WAIT = 30.0
-"""Time to wait for another process that is writing."""
+LONGEST_WAIT = 5.0
+"""Time to wait for other threads, and for another process that is writing."""
+_SECONDS_TO_OPEN = 30.0
+"""Time to wait for another server that opens, and perhaps replaces, a database."""
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
@@ -35,6 +38,14 @@ _Store = TypeVar("_Store", bound="Database")
 
 class StorageError(MotifError):
     """A store that cannot be read or written, for example because the disk is full."""
+
+
+def _add_columns(connection: sqlite3.Connection, table: str, definitions: Sequence[str]) -> None:
+    """Add missing columns to a table, unless that is missing."""
+    known = {row["name"] for row in connection.execute(f"PRAGMA table_info({table})")}
+    for definition in definitions:
+        if known and definition.split()[0] not in known:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {definition}")
 
 
 class _OpenFile:
@@ -61,14 +72,17 @@ class Database:
     """A SQLite file in a folder; any number of threads and processes may use it.
 
     A subclass sets `KEPT`, the plural of what is stored, the `FILE` name, the `VERSION` of the `TABLES`, in
-    SQL, and their `COLUMNS`.  Every method raises `StorageError` where the database cannot be read or
-    written.
+    SQL, their `COLUMNS`, and the columns `ADDED` to tables of earlier versions.  Every method raises
+    `StorageError` where the database cannot be read or written, or is locked for longer than
+    `LONGEST_WAIT`.
     """
 
     KEPT: ClassVar[str]
     FILE: ClassVar[str]
     TABLES: ClassVar[str]
     COLUMNS: ClassVar[Mapping[str, str]]
+    ADDED: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """Definitions of columns that are added to tables without them, for which earlier versions store NULL."""
     VERSION: ClassVar[int] = 1
     """Version of the tables: the file's ``user_version``."""
 
@@ -80,7 +94,10 @@ class Database:
         weakref.finalize(self, self._open.close)
 
     def _prepare(self, connection: sqlite3.Connection, version: int) -> None:
-        """Make the tables of a new file, whose `version` is 0; raise `_DamagedError` for missing columns."""
+        """Make the tables of a new file, whose `version` is 0, and add columns to those of earlier versions.
+
+        Raises `_DamagedError` for other missing columns.
+        """
         ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
         if version == 0 and tables == 0:
             connection.execute("BEGIN IMMEDIATE")
@@ -89,6 +106,8 @@ class Database:
             connection.execute(f"PRAGMA user_version = {self.VERSION}")
             connection.execute("COMMIT")
             return
+        for table, definitions in self.ADDED.items():
+            _add_columns(connection, table, definitions)
         try:
             for table, columns in self.COLUMNS.items():
                 connection.execute(f"SELECT {columns} FROM {table} LIMIT 0")
@@ -121,12 +140,13 @@ class Database:
 
     def done(self, work: Callable[[sqlite3.Connection], _Result], begin: str = "BEGIN IMMEDIATE") -> _Result:
         """Do `work` in a transaction; a damaged database is replaced first."""
+        end = time.monotonic() + LONGEST_WAIT
 
         def attempt() -> _Result:
-            with self._begun(begin) as connection:  # which is committed, or rolled back after an error
+            with self._begun(begin, end) as connection:  # which is committed, or rolled back after an error
                 return work(connection)
 
-        with self._lock, self._refusals():
+        with self._taken(), self._refusals():
             try:
                 return attempt()
             except sqlite3.DatabaseError as error:
@@ -135,13 +155,25 @@ class Database:
                 self._open.close()  # to be examined when it is opened again
                 return attempt()
 
-    def _begun(self, begin: str) -> sqlite3.Connection:
-        """Return a connection in a transaction to the present file.
+    @contextmanager
+    def _taken(self) -> Iterator[None]:
+        """Hold the lock of this process's threads."""
+        if not self._lock.acquire(timeout=LONGEST_WAIT):
+            raise StorageError(f"the stored {self.KEPT} are in use; try again later")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _begun(self, begin: str, end: float) -> sqlite3.Connection:
+        """Return a connection in a transaction to the present file, by the time `end`.
 
         The file may have been renamed or removed: whatever is written to the old one would be lost.
         """
         while True:
             connection = self._open.connection or self._connected()
+            left = max(0, round(1000 * (end - time.monotonic())))
+            connection.execute(f"PRAGMA busy_timeout = {left}")
             connection.execute(begin)
             if _file_at(self._path) == self._open.file:
                 return connection
@@ -201,7 +233,7 @@ class Database:
         if facts.st_mode & 0o077:
             path.chmod(0o600)
         connection = sqlite3.connect(
-            path, timeout=_SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
+            path, timeout=LONGEST_WAIT, isolation_level=None, check_same_thread=False
         )
         try:
             connection.row_factory, connection.text_factory = sqlite3.Row, lenient_text
@@ -223,7 +255,7 @@ class Database:
     def _alone(self, path: Path) -> Iterator[None]:
         """Hold the lock at `path`."""
         lock = FileLock(
-            path, timeout=_SECONDS_TO_WAIT, mode=0o600, thread_local=False, fallback_to_soft=False
+            path, timeout=_SECONDS_TO_OPEN, mode=0o600, thread_local=False, fallback_to_soft=False
         )
         try:
             lock.acquire()
@@ -263,6 +295,35 @@ def in_transaction(
     return done
 
 
+def rows_of(damaged: Path, table: str, columns: str) -> Iterator[tuple[object, ...]]:
+    """Yield the readable rows of a damaged database, from its start and from its end.
+
+    The first of the `columns` is the key.
+    """
+    seen = set()
+    for order in ("ASC", "DESC"):
+        with suppress(sqlite3.Error):
+            connection = sqlite3.connect(damaged, isolation_level=None)
+            connection.text_factory = lenient_text
+            try:
+                for row in connection.execute(f"SELECT {columns} FROM {table} ORDER BY rowid {order}"):
+                    if row[0] not in seen:
+                        seen.add(row[0])
+                        yield row
+            finally:
+                connection.close()
+
+
+def insert_unknown(
+    connection: sqlite3.Connection, table: str, columns: str, rows: Sequence[tuple[object, ...]]
+) -> None:
+    """Insert `rows` with unknown keys."""
+    marks = ", ".join("?" * len(columns.split(",")))
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", rows)
+    connection.execute("COMMIT")
+
+
 def lenient_text(octets: bytes) -> str:
     """Decode text of a row that may be damaged."""
     return octets.decode("utf-8", "replace")
@@ -277,7 +338,7 @@ def _held(damaged: Path) -> Iterator[None]:
     if os.name != "posix":  # Windows renames no file that is open
         yield
         return
-    connection = sqlite3.connect(damaged, timeout=_SECONDS_TO_WAIT, isolation_level=None)
+    connection = sqlite3.connect(damaged, timeout=LONGEST_WAIT, isolation_level=None)
     try:
         with suppress(sqlite3.Error):
             connection.execute("BEGIN IMMEDIATE")

@@ -57,6 +57,8 @@ _BODIES = 2
 """Requests of the largest size that are decoded at the same time."""
 _ANSWERS = 80_000_000
 """Bytes of large answers that may be unread."""
+_STORAGE = 2
+"""Fewest threads for what is stored."""
 
 
 class Job:
@@ -150,13 +152,17 @@ class EngineService:
             for name in ("upload", "large-upload")
         ]
         """For small files, and for large ones, which may take long."""
-        self._lanes = self._quick, self._slow, self.reading, *(lane for lane, _ in self._uploads)
+        self._storage = Lane("motif-storage", max(_STORAGE, cores), waiting, budget)
+        uploads = (lane for lane, _ in self._uploads)
+        self._lanes = self._quick, self._slow, self.reading, self._storage, *uploads
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
         self.bodies = MemoryLimit(_BODIES * settings.body)
         """Bytes of large requests that are being decoded."""
         self.answers = MemoryLimit(_ANSWERS)
         """Bytes of large answers that are not sent."""
+        self.is_exporting = False
+        """Whether everything stored is being sent to a client."""
 
     def warm(self) -> None:
         """Load the default player and compile its kernels before the first request."""
@@ -191,6 +197,16 @@ class EngineService:
         `cost`, the estimated seconds of a core, decides on the lane.  Raises the errors of `Lane.do`.
         """
         lane = self._quick if cost <= _QUICK else self._slow
+        return await lane.do(partial(function, *arguments))
+
+    async def stored(
+        self, function: Callable[..., _Result], *arguments: object, cost: float = 0.0
+    ) -> _Result:
+        """Run `function`, which may wait for a store, in a thread like `compute`.
+
+        Nothing in the quick lane waits for it.
+        """
+        lane = self._storage if cost <= _QUICK else self._slow
         return await lane.do(partial(function, *arguments))
 
     async def read_upload(self, upload: Upload) -> tuple[str, MatchRecord]:

@@ -1,7 +1,8 @@
 """The page's routes for games, /api/v1/games, which are not in the public schema."""
 
+from collections.abc import Callable
 from datetime import date
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict, TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
@@ -11,7 +12,7 @@ from motif.analysis.judge import known_error_rate
 from motif.board.rules import MAX_MATCH_LENGTH
 from motif.evaluators.named import LATEST, own_name
 from motif.runtime.frames import Record
-from motif.serve.bodies import BodyRoute, computed, json_answer, service_of
+from motif.serve.bodies import BodyRoute, json_answer, service_of
 from motif.serve.costs import reply_cost
 from motif.serve.game_store import GameStore, new_settings
 from motif.serve.questions import Notation, Question, Short
@@ -19,9 +20,10 @@ from motif.serve.upload import Upload
 from motif.session.kept_game import YOU, check_opponent, opponents
 from motif.session.session import SessionRules
 
+_Result = TypeVar("_Result")
 router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=BodyRoute)
 _LONGEST_FILE = 2_000_000
-_SECONDS_TO_FOLLOW = 20.0
+SECONDS_TO_FOLLOW = 20.0
 """Estimated time to follow a long match."""
 _SECONDS_TO_JUDGE = 4.5
 """Longest estimated time for the tutor, which plays out late endings."""
@@ -85,7 +87,7 @@ def _games(request: Request) -> GameStore:
 @router.get("")
 async def games(request: Request) -> Response:
     """Return the stored games, the most recently changed first."""
-    return json_answer({"games": await service_of(request).compute(_games(request).summaries)})
+    return json_answer({"games": await service_of(request).stored(_games(request).summaries)})
 
 
 class LevelRecord(TypedDict):
@@ -121,7 +123,7 @@ async def begin(question: NewGameQuestion, request: Request) -> Response:
     settings = new_settings(question.opponent, rules, question.seed, date.today().isoformat(), question.name)
     check_opponent(settings.opponent)
     cost = reply_cost(settings.opponent)
-    return _created(await service_of(request).compute(_games(request).begin, settings, cost=cost))
+    return _created(await service_of(request).stored(_games(request).begin, settings, cost=cost))
 
 
 @router.post("/loaded")
@@ -131,18 +133,13 @@ async def load(question: LoadedGameQuestion, request: Request) -> Response:
     _, record = await service.read_upload(Upload("", question.mat.encode(), "the file"))
     settings = question.opponent, question.seat, question.seed, date.today().isoformat()
     load = _games(request).load
-    return _created(await service.compute(load, record, *settings, cost=_SECONDS_TO_FOLLOW))
+    return _created(await service.stored(load, record, *settings, cost=SECONDS_TO_FOLLOW))
 
 
 @router.get("/{game}")
 async def state(game: str, request: Request) -> Response:
     """Return the state of a game, with every legal decision."""
-    return await computed(request, _games(request).state, game, cost=await _reply_cost(request, game))
-
-
-async def _reply_cost(request: Request, game: str) -> float:
-    """Return the estimated cost of a reply, which depends on the stored game."""
-    return await service_of(request).compute(_games(request).reply_cost, game)
+    return json_answer(await _followed(request, _games(request).state, game, replies=True))
 
 
 @router.post("/{game}")
@@ -150,14 +147,15 @@ async def decide(game: str, question: DecisionQuestion, request: Request) -> Res
     """Roll, play, turn the cube, resign or undo; return the game after the opponent's reply."""
     detail = question.play if question.do == "play" else question.lose
     decision = question.revision, question.do, detail, question.tutor
-    cost = await _reply_cost(request, game) + (0.0 if question.tutor is None else _SECONDS_TO_JUDGE)
-    return await computed(request, _games(request).decide, game, *decision, cost=cost)
+    cost = 0.0 if question.tutor is None else _SECONDS_TO_JUDGE
+    found = await _followed(request, _games(request).decide, game, *decision, cost=cost, replies=True)
+    return json_answer(found)
 
 
 @router.get("/{game}/mat")
 async def mat(game: str, request: Request) -> Response:
     """Return all games of a session as a .mat file."""
-    text = await service_of(request).compute(_games(request).mat, game)
+    text = await _followed(request, _games(request).mat, game)
     name = f"motif-{game}.mat"
     return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})
 
@@ -165,14 +163,34 @@ async def mat(game: str, request: Request) -> Response:
 @router.get("/{game}/rolls")
 async def rolls(game: str, request: Request) -> Response:
     """Return every roll of the games that have ended."""
-    return await computed(request, _games(request).rolls, game)
+    return json_answer(await _followed(request, _games(request).rolls, game))
 
 
 @router.delete("/{game}")
 async def forget(game: str, request: Request) -> Response:
     """Delete a game."""
-    await service_of(request).compute(_games(request).delete, game)
+    await service_of(request).stored(_games(request).delete, game)
     return json_answer({"game": game})
+
+
+async def _followed(
+    request: Request,
+    function: Callable[..., _Result],
+    game: str,
+    *arguments: object,
+    cost: float = 0.0,
+    replies: bool = False,
+) -> _Result:
+    """Return the result of `function` of a game, which takes `cost` seconds and perhaps the opponent's reply.
+
+    It runs in the slow lane if all events of the game must be followed.
+    """
+    games, service = _games(request), service_of(request)
+    if not games.is_in_memory(game):
+        cost = max(cost, SECONDS_TO_FOLLOW)
+    elif replies:
+        cost += await service.stored(games.reply_cost, game)
+    return await service.stored(function, game, *arguments, cost=cost)
 
 
 def _created(state: Record) -> Response:

@@ -16,14 +16,21 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from motif.runtime.errors import MotifError
 from motif.runtime.files import reason
 from motif.runtime.layout import counted
-from motif.serve.database import Database, free_path, in_transaction, lenient_text, print_for_operator
+from motif.serve.database import (
+    Database,
+    free_path,
+    in_transaction,
+    insert_unknown,
+    print_for_operator,
+    rows_of,
+)
 
 GAMES_FILE = "games.sqlite3"
 """Name of the file in the folder of games."""
@@ -43,9 +50,14 @@ _TABLE = """CREATE TABLE games (
     revision INTEGER NOT NULL,
     document TEXT,
     is_over INTEGER,
-    changed INTEGER NOT NULL
+    changed INTEGER NOT NULL,
+    summary TEXT,
+    summarized INTEGER
 )"""
-"""``is_over`` may be NULL: unknown; ``changed`` is in nanoseconds since 1970."""
+"""``is_over`` may be NULL: unknown; ``changed`` is in nanoseconds since 1970.
+
+``summary``, in JSON, is of the revision ``summarized``; earlier versions change neither.
+"""
 
 
 class UnknownGame(MotifError):  # noqa: N818
@@ -72,6 +84,17 @@ class GameRow(NamedTuple):
     """JSON, unless it is damaged."""
 
 
+class ListedRow(NamedTuple):
+    """A game in a list."""
+
+    id: str
+    revision: int
+    changed: int
+    """When it was changed, in seconds since 1970."""
+    summary: str | None
+    """JSON; None if none of this revision was stored."""
+
+
 class GameDatabase(Database):
     """The games in a folder; any number of threads and processes may use it.
 
@@ -83,18 +106,28 @@ class GameDatabase(Database):
     KEPT = "games"
     FILE = GAMES_FILE
     TABLES = _TABLE
-    COLUMNS = {"games": _COLUMNS}  # noqa: RUF012
+    COLUMNS = {"games": f"{_COLUMNS}, summary, summarized"}  # noqa: RUF012
+    ADDED = {"games": ("summary TEXT", "summarized INTEGER")}  # noqa: RUF012
 
     def __init__(self, folder: Path, most: int) -> None:
         super().__init__(folder)
         self._most = most
 
     @in_transaction
-    def insert(self, connection: sqlite3.Connection, game: str, document: str, is_over: bool) -> int:
+    def insert(
+        self,
+        connection: sqlite3.Connection,
+        game: str,
+        document: str,
+        is_over: bool,
+        summary: str | None = None,
+    ) -> int:
         """Store a new game and return its revision; raises `NoRoomError` if too many are in progress."""
         self._make_room(connection)
-        row = (game, 1, document, is_over, time.time_ns())
-        connection.execute(f"INSERT INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", row)
+        row = (game, 1, document, is_over, time.time_ns(), summary)
+        connection.execute(
+            f"INSERT INTO games ({_COLUMNS}, summary, summarized) VALUES (?, ?, ?, ?, ?, ?, 1)", row
+        )
         return 1
 
     def read(self, game: str) -> GameRow:
@@ -107,16 +140,22 @@ class GameDatabase(Database):
 
     @in_transaction
     def update(
-        self, connection: sqlite3.Connection, game: str, revision: int, document: str, is_over: bool
+        self,
+        connection: sqlite3.Connection,
+        game: str,
+        revision: int,
+        document: str,
+        is_over: bool,
+        summary: str | None = None,
     ) -> int:
         """Change a game at `revision`, and return its new revision.
 
         Raises `GameWentOn` if the game is at another revision, and `UnknownGame` if it was deleted.
         """
         changed = connection.execute(
-            "UPDATE games SET revision = revision + 1, document = ?, is_over = ?, changed = ? "
-            "WHERE id = ? AND revision = ?",
-            (document, is_over, time.time_ns(), game, revision),
+            "UPDATE games SET revision = revision + 1, document = ?, is_over = ?, changed = ?, summary = ?, "
+            "summarized = revision + 1 WHERE id = ? AND revision = ?",
+            (document, is_over, time.time_ns(), summary, game, revision),
         )
         if changed.rowcount == 1:
             return revision + 1
@@ -141,10 +180,24 @@ class GameDatabase(Database):
         query = f"DELETE FROM games WHERE {condition}"
         return self.done(lambda connection: connection.execute(query, values).rowcount)
 
-    def changes(self) -> list[tuple[str, int]]:
-        """List all games, the most recently changed first, with the time in seconds since 1970."""
-        rows = self.rows("SELECT id, changed FROM games ORDER BY changed DESC")
-        return [(str(game), changed // _NANOSECONDS) for game, changed in rows]
+    def listed(self) -> list[ListedRow]:
+        """List all games, the most recently changed first."""
+        rows = self.rows(
+            "SELECT id, revision, changed, CASE WHEN summarized = revision THEN summary END FROM games "
+            "ORDER BY changed DESC"
+        )
+        return [
+            ListedRow(str(game), revision, changed // _NANOSECONDS, summary)
+            for game, revision, changed, summary in rows
+        ]
+
+    @in_transaction
+    def summarize(self, connection: sqlite3.Connection, summaries: Sequence[tuple[str, int, str]]) -> None:
+        """Store summaries, each after the ID and the revision of its game."""
+        connection.executemany(
+            "UPDATE games SET summary = ?, summarized = revision WHERE id = ? AND revision = ?",
+            [(summary, game, revision) for game, revision, summary in summaries],
+        )
 
     def unsettled(self, most: int) -> list[GameRow]:
         """Return up to `most` games that may be over, the first changed first."""
@@ -177,8 +230,8 @@ class GameDatabase(Database):
 
     def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
         """See `Database.recover`."""
-        rows = list(_rows_of(damaged))
-        _insert_unknown(connection, rows)
+        rows = list(rows_of(damaged, "games", _COLUMNS))
+        insert_unknown(connection, "games", _COLUMNS, rows)
         return counted(len(rows), "game")
 
     def has_former(self) -> bool:
@@ -201,7 +254,7 @@ class GameDatabase(Database):
                 read.append(path)
         if not rows:
             return
-        _insert_unknown(connection, rows)
+        insert_unknown(connection, "games", _COLUMNS, rows)
         imported = self.folder / IMPORTED
         imported.mkdir(mode=0o700, exist_ok=True)
         for path in read:
@@ -212,29 +265,6 @@ class GameDatabase(Database):
 
     def _old_files(self) -> list[Path]:
         return sorted(path for path in self.folder.glob("*.json") if _ID.fullmatch(path.stem))
-
-
-def _insert_unknown(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
-    """Insert `rows` of unknown games."""
-    connection.execute("BEGIN IMMEDIATE")
-    connection.executemany(f"INSERT OR IGNORE INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)
-    connection.execute("COMMIT")
-
-
-def _rows_of(damaged: Path) -> Iterator[tuple[object, ...]]:
-    """Yield the readable rows of a damaged database, from its start and from its end."""
-    seen = set()
-    for order in ("ASC", "DESC"):
-        with suppress(sqlite3.Error):
-            connection = sqlite3.connect(damaged, isolation_level=None)
-            connection.text_factory = lenient_text
-            try:
-                for row in connection.execute(f"SELECT {_COLUMNS} FROM games ORDER BY rowid {order}"):
-                    if row[0] not in seen:
-                        seen.add(row[0])
-                        yield row
-            finally:
-                connection.close()
 
 
 def _check_id(game: str) -> None:

@@ -1,7 +1,8 @@
 """Stored games, which survive a restart, and which any number of servers may share.
 
 A game is stored as its settings and events (`motif.session.kept_game`), after every decision and after the
-program's reply.  Of simultaneous decisions at one revision, one is accepted (`motif.serve.game_database`).
+program's reply, with its summary, so that a list of games replays none.  Of simultaneous decisions at one
+revision, one is accepted (`motif.serve.game_database`).
 """
 
 import json
@@ -18,9 +19,19 @@ from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text
 from motif.runtime.errors import MotifError, PlayerError, RecordError, plain_text
 from motif.runtime.frames import Record
+from motif.runtime.progress import checkpoint
 from motif.serve.costs import may_play_out, reply_cost
-from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, NoRoomError
+from motif.serve.database import StorageError
+from motif.serve.game_database import (
+    GameDatabase,
+    GameRow,
+    GameWentOn,
+    ListedRow,
+    NoRoomError,
+    UnknownGame,
+)
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
+from motif.serve.lanes import OverdueError, WorkEndedError
 from motif.session.event_game import GameEvent
 from motif.session.kept_game import (
     GameSettings,
@@ -89,6 +100,8 @@ class GameStore:
         self._database = GameDatabase(folder, most)
         self._remembered: OrderedDict[str, _StoredGame] = OrderedDict()
         """Games in memory; a thread that uses one takes it out."""
+        self._damaged: dict[str, int] = {}
+        """Revisions of damaged or too long games, which are not replayed again for a list."""
         self._lock = Lock()
 
     def begin(self, settings: GameSettings) -> Record:
@@ -118,7 +131,7 @@ class GameStore:
         document, is_over = _document(game), _is_over(game)
         while True:
             try:
-                revision = self._database.insert(name, document, is_over)
+                revision = self._database.insert(name, document, is_over, _summary(game))
                 break
             except NoRoomError:
                 # Imported games may be over: they are checked when room is needed.
@@ -189,13 +202,13 @@ class GameStore:
         with self._borrowed(name) as game:
             return mat_text(game.session.record())
 
-    def all_mats(self) -> list[dict[str, str]]:
-        """Return every readable session as the text of a .mat file."""
-        texts = []
-        for name, _ in self._database.changes():
-            with suppress(MotifError):
-                texts.append({"game": name, "mat": self.mat(name)})
-        return texts
+    def ids(self) -> list[str]:
+        """Return the IDs of all games, the most recently changed first."""
+        return [row.id for row in self._database.listed()]
+
+    def is_in_memory(self, name: str) -> bool:
+        """Return whether a game need not be replayed, unless another process has changed it."""
+        return name in self._remembered
 
     def record(self, name: str, number: int | None = None) -> tuple[MatchRecord, int]:
         """Return the games that were played, and the person's seat.
@@ -228,24 +241,36 @@ class GameStore:
     def summaries(self) -> list[GameSummary]:
         """List the most recently changed games, without damaged ones."""
         games: list[GameSummary] = []
-        for name, changed in self._database.changes():
-            if len(games) == _LISTED:
-                break
-            with suppress(MotifError), self._borrowed(name) as game:
-                settings = game.settings
-                games.append(
-                    {
-                        "game": name,
-                        "opponent": settings.opponent,
-                        "name": settings.name,
-                        "length": settings.rules.length,
-                        "score": own_first(game.session.score, settings.seat),
-                        "day": settings.day,
-                        "changed": changed,
-                        "asks": game.asks,
-                    }
-                )
+        new: list[tuple[str, int, str]] = []
+        try:
+            for row in self._database.listed():
+                if len(games) == _LISTED:
+                    break
+                if self._damaged.get(row.id) == row.revision:
+                    continue
+                try:
+                    text = row.summary or self._summarized(row, new)
+                    games.append(_read_summary(row, text))
+                except UnknownGame:
+                    continue
+                except RecordError:
+                    self._damaged[row.id] = row.revision
+                except OverdueError:
+                    if not new:  # this game alone exceeds the budget
+                        self._damaged[row.id] = row.revision
+                    raise
+        finally:  # also of those before an interruption
+            if new:
+                with suppress(StorageError):
+                    self._database.summarize(new)
         return games
+
+    def _summarized(self, row: ListedRow, new: list[tuple[str, int, str]]) -> str:
+        """Replay a game of an earlier version, and add its summary to `new`."""
+        with self._borrowed(row.id) as game:
+            text = _summary(game)
+        new.append((row.id, row.revision, text))
+        return text
 
     def delete(self, name: str) -> None:
         """Remove a game, even a damaged one."""
@@ -263,6 +288,8 @@ class GameStore:
         try:
             settings, events = _settings_and_events(row)
             game = _followed(None if kept is None else kept.game, settings, events)
+        except WorkEndedError:
+            raise
         # A damaged row may raise anything, and concerns this game alone.
         except Exception as error:
             raise RecordError(f"this game cannot be read: {_reason(error)}") from None
@@ -277,7 +304,9 @@ class GameStore:
     def _write(self, kept: _StoredGame) -> None:
         """Store a changed game; raises `GameWentOn` if another thread or process was first."""
         game = kept.game
-        kept.revision = self._database.update(kept.name, kept.revision, _document(game), _is_over(game))
+        kept.revision = self._database.update(
+            kept.name, kept.revision, _document(game), _is_over(game), _summary(game)
+        )
 
     def _replied(self, kept: _StoredGame) -> _StoredGame:
         """Return the game after the program's reply, by this or another process."""
@@ -304,6 +333,8 @@ class GameStore:
         for row in self._database.unsettled(_SETTLED_AT_ONCE):
             try:
                 games[row.id] = _is_over(_followed(None, *_settings_and_events(row)))
+            except WorkEndedError:
+                raise
             except Exception:  # a damaged game makes room when it has been idle for long
                 games[row.id] = False
         if games:
@@ -325,6 +356,39 @@ def _document(game: KeptGame) -> str:
     return json.dumps(kept, separators=(",", ":"))
 
 
+def _summary(game: KeptGame) -> str:
+    """Return what a list shows of a game, as JSON."""
+    settings = game.settings
+    summary = {
+        "opponent": settings.opponent,
+        "name": settings.name,
+        "length": settings.rules.length,
+        "score": own_first(game.session.score, settings.seat),
+        "day": settings.day,
+        "asks": game.asks,
+    }
+    return json.dumps(summary)
+
+
+def _read_summary(row: ListedRow, text: str) -> GameSummary:
+    """Return a game in a list; raises `RecordError` for a damaged one."""
+    try:
+        kept = json.loads(text)
+        first, second = kept["score"]
+        return {
+            "game": row.id,
+            "opponent": str(kept["opponent"]),
+            "name": str(kept["name"]),
+            "length": int(kept["length"]),
+            "score": [int(first), int(second)],
+            "day": str(kept["day"]),
+            "changed": row.changed,
+            "asks": str(kept["asks"]),
+        }
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise RecordError("this game cannot be read: it is damaged") from None
+
+
 def _settings_and_events(row: GameRow) -> tuple[GameSettings, list[GameEvent]]:
     """Return the settings and events of a row; raises any exception for a damaged one."""
     kept = json.loads(row.document)
@@ -342,6 +406,7 @@ def _followed(known: KeptGame | None, settings: GameSettings, events: list[GameE
     if known is None or known.settings != settings or known.events != events[: len(known.events)]:
         return KeptGame(settings, events)
     for event in events[len(known.events) :]:
+        checkpoint()
         known.follow(event)
     return known
 

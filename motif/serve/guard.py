@@ -30,6 +30,7 @@ _COSTLY = (
     "/api/v1/diagram",
     "/api/v1/everything",
     "/api/v1/games",
+    "/api/v1/history",
     "/api/v1/learn",
 )
 """Beginnings of paths that compute although their method is safe."""

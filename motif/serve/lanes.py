@@ -22,11 +22,15 @@ class BusyError(MotifError):
     """More simultaneous requests than the settings allow, or a server that is stopping."""
 
 
-class WorkCancelledError(MotifError):
+class WorkEndedError(MotifError):
+    """Work that ended at a checkpoint, before it was done."""
+
+
+class WorkCancelledError(WorkEndedError):
     """Work that was cancelled because its client left."""
 
 
-class OverdueError(MotifError):
+class OverdueError(WorkEndedError):
     """Work that ended early because it exceeded the budget of a request."""
 
 

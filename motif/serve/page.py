@@ -210,7 +210,10 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
         upload = Upload("", question.content.encode(), question.name, in_base64=True)
         _, record = await service.read_upload(upload)
     else:
-        record, seat = await service.compute(request.app.state.games.record, question.game, question.number)
+        games: GameStore = request.app.state.games
+        record, seat = await service.stored(
+            games.record, question.game, question.number, cost=game_api.SECONDS_TO_FOLLOW
+        )
         source = source._replace(seat=seat)
     cost = service.cost(RequestKind.REVIEW, question.player, question.fast, count=rolls_of(record))
     one = await service.compute(Review, record, evaluator)

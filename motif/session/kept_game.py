@@ -143,6 +143,7 @@ class KeptGame(EventGame):
         tags = record_tags(settings.rules, date.fromisoformat(settings.day))
         super().__init__(GameSession(seats, tags, settings.rules), SeededDice(settings.seed), default_advisor)
         for event in events:
+            checkpoint()
             self.follow(event)
 
     @classmethod

@@ -4,6 +4,9 @@ import json
 import math
 import sqlite3
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from threading import Event, get_ident
 
 import pytest
 
@@ -12,10 +15,13 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 from motif.board.marks import pr_rating
 from motif.board.mat_file import mat_text
 from motif.evaluators.named import own_name
+from motif.runtime.errors import RecordError
+from motif.serve import analysis_api
 from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, UnknownAnalysis
+from motif.serve.bodies import encoded
 from motif.serve.database import StorageError
 from motif.serve.game_api import levels
-from motif.serve.game_database import NoRoomError
+from motif.serve.game_database import GAMES_FILE, NoRoomError
 from motif.serve.trainers import TRAINER_KINDS, new_question
 from motif.session.kept_game import check_opponent
 from tests.serve.conftest import ROOT
@@ -229,6 +235,118 @@ def test_a_damaged_database_is_set_aside(tmp_path):
     assert list(tmp_path.glob("analyses.damaged*"))
 
 
+def put(folder, **columns):
+    """Replace columns of all analyses."""
+    with sqlite3.connect(folder / ANALYSES_FILE) as connection:
+        for name, value in columns.items():
+            connection.execute(f"UPDATE analyses SET {name} = ?", (value,))
+
+
+def judged(store, *decisions, seat=0):
+    """An analysis with ratings, and themes of its decisions."""
+    name = kept(store, *decisions, seat=seat)
+    player = {"name": "A", "pr": 5.0, "error_rate": 1.0, "overall": {"decisions": 4}}
+    player |= {"luck": {"total": 0.5}, "luck_adjusted_result": 0.0}
+    store.finish(name, decisions, [player, player])
+    store.note_themes(name, {k: f"theme {k % 2}" for k in range(len(decisions))})
+    return name
+
+
+def test_lists_read_no_decisions(store, tmp_path):
+    name = judged(store, decision(30), decision(40), decision(50, decider=1), decision(60))
+    history = store.history()
+    assert history["analyses"][0]["themes"] == {
+        "theme 0": {"count": 1, "cost": 30.0},
+        "theme 1": {"count": 2, "cost": 100.0},
+    }
+    assert [one["theme"] for one in history["overall"]["themes"]] == ["theme 1", "theme 0"]
+    put(tmp_path, decisions="{bad")
+    assert store.history() == history
+    with pytest.raises(RecordError, match="this analysis cannot be read: it is damaged"):
+        store.read(name)
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_errors_of_an_earlier_version_are_found_once(store, tmp_path, is_damaged):
+    name = judged(store, decision(30), decision(40))
+    before = store.history()
+    with sqlite3.connect(tmp_path / ANALYSES_FILE) as connection:
+        connection.execute("ALTER TABLE analyses DROP COLUMN errors")
+        if is_damaged:
+            connection.execute("UPDATE analyses SET decisions = '[{]'")
+    again = AnalysisStore(tmp_path)
+    after = again.history()
+    if is_damaged:
+        assert after["analyses"] == [before["analyses"][0] | {"themes": {}}]
+    else:
+        assert after == before
+    put(tmp_path, decisions="{bad")
+    assert again.history() == after
+    assert AnalysisStore(tmp_path).history() == after
+    assert column(tmp_path, "errors", name)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"players": "{bad"},
+        {"players": "[]", "seat": 1},
+        {"players": "[1, 2]"},
+        {"heading": '{"names": ["A"'},
+        {"heading": "5"},
+        {"seat": 7},
+        {"themes": "[]x"},
+        {"errors": "[[["},
+        {"name": b"\xff"},
+        {"game": b"\xff"},
+    ],
+    ids=str,
+)
+def test_a_damaged_analysis_affects_itself_alone(client, tmp_path, columns):
+    bad = judged(AnalysisStore(tmp_path), decision())
+    put(tmp_path, **columns)
+    good = judged(AnalysisStore(tmp_path), decision())
+    assert [one["analysis"] for one in client.get("/api/v1/analyses").json()["analyses"]] == [good]
+    history = client.get("/api/v1/history").json()
+    assert [one["analysis"] for one in history["overall"]["analyses"]] == [good]
+    everything = client.get("/api/v1/everything").json()
+    assert good in [one["analysis"] for one in everything["analyses"]]
+    if "errors" not in columns and columns != {"players": "[1, 2]"}:
+        refused = client.get(f"/api/v1/analyses/{bad}")
+        assert (refused.status_code, "is damaged" in refused.json()["message"]) == (400, True)
+    assert client.delete(f"/api/v1/analyses/{bad}").status_code == 200
+
+
+@pytest.mark.parametrize("question", ["{bad", "5", "", b"\xff"])
+def test_a_damaged_card_stops_no_other(store, tmp_path, question):
+    name = kept(store, decision(), decision())
+    with sqlite3.connect(tmp_path / ANALYSES_FILE) as connection:
+        connection.execute("UPDATE cards SET question = ? WHERE key = ?", (question, f"{name}:0"))
+        connection.execute("UPDATE analyses SET heading = '{bad'")
+    card = store.next_card("error")
+    assert (card["key"], card["player"]) == (f"{name}:1", None)
+    assert store.next_card("error", skip=[card["key"]]) is None
+
+
+def test_analyses_that_can_be_read_are_taken_from_a_damaged_database(store, tmp_path, capfd):
+    names = [judged(store, *[decision()] * 30) for _ in range(20)]
+    del store
+    path = tmp_path / ANALYSES_FILE
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+    content = bytearray(path.read_bytes())
+    middle = len(content) // page // 2 * page
+    content[middle : middle + page] = b"\xff" * page
+    path.write_bytes(content)
+    store = AnalysisStore(tmp_path)
+    left = {one["analysis"] for one in store.summaries()}
+    assert left
+    assert left <= set(names)
+    assert store.next_card("error") is not None
+    assert f"and {len(left)} analyses and " in capfd.readouterr().err
+
+
 def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
     store = AnalysisStore(tmp_path)
     kept(store)
@@ -344,6 +462,65 @@ def test_everything_is_exported_and_deleted(client, content):
     assert client.delete("/api/v1/everything").json() == {"games": 1}
     assert client.get("/api/v1/games").json() == {"games": []}
     assert client.get("/api/v1/everything").json()["analyses"] == []
+
+
+def test_an_export_is_read_piece_by_piece(client, tmp_path, monkeypatch):
+    names = [judged(AnalysisStore(tmp_path), decision()) for _ in range(3)]
+    game = client.post("/api/v1/games", json={"opponent": "random"}).json()["game"]
+    damaged = client.post("/api/v1/games", json={"opponent": "random"}).json()["game"]
+    put(tmp_path, decisions="{bad", made=1)
+    names += [judged(AnalysisStore(tmp_path), decision()) for _ in range(2)]
+    with closing(sqlite3.connect(tmp_path / GAMES_FILE)) as connection, connection:
+        connection.execute("UPDATE games SET document = 'x', revision = 9 WHERE id = ?", (damaged,))
+    threads, service = set(), client.app.state.service
+    monkeypatch.setattr(analysis_api, "encoded", lambda one: threads.add(get_ident()) or encoded(one))
+    answer = client.get("/api/v1/everything")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["content-disposition"] == 'attachment; filename="motif.json"'
+    assert set(answer.json()) == {"games", "analyses", "learned"}
+    assert [one["game"] for one in answer.json()["games"]] == [game]
+    assert {one["analysis"] for one in answer.json()["analyses"]} == set(names[3:])
+    assert answer.json()["analyses"][0] == AnalysisStore(tmp_path).read(
+        answer.json()["analyses"][0]["analysis"]
+    )
+    assert threads
+    assert not service.is_exporting
+    service.is_exporting = True
+    refused = client.get("/api/v1/everything")
+    assert refused.status_code == 503
+    assert refused.json()["message"] == "everything is already being exported; try again later"
+
+
+def test_an_export_that_cannot_go_on_is_cut_off(client, tmp_path, monkeypatch):
+    judged(AnalysisStore(tmp_path), decision())
+
+    def refused(*_):
+        raise StorageError("analyses cannot be read or written: disk I/O error")
+
+    monkeypatch.setattr(AnalysisStore, "read", refused)
+    assert not client.get("/api/v1/everything").text.endswith("}")
+    assert not client.app.state.service.is_exporting
+
+
+def test_stored_things_have_threads_of_their_own(client, tmp_path, monkeypatch):
+    """A hint is answered while a list waits."""
+    begun, end, real = Event(), Event(), AnalysisStore.summaries
+
+    def waiting(store):
+        begun.set()
+        end.wait(60)
+        return real(store)
+
+    monkeypatch.setattr(AnalysisStore, "summaries", waiting)
+    with ThreadPoolExecutor(16) as threads:
+        lists = [threads.submit(client.get, "/api/v1/analyses") for _ in range(8)]
+        assert begun.wait(60)
+        try:
+            hint = client.post("/api/v1/hint", json={"id": ID, "dice": [3, 1], "fast": True})
+        finally:
+            end.set()
+        assert hint.status_code == 200
+        assert {one.result().status_code for one in lists} == {200}
 
 
 def test_levels_are_as_strong_as_was_measured():

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from motif.runtime.errors import MotifError, PlayerError, RecordError
-from motif.serve import game_store
+from motif.runtime.progress import stopped_by
+from motif.serve import database, game_store
 from motif.serve.database import StorageError
 from motif.serve.game_database import (
     GAMES_FILE,
@@ -25,6 +26,7 @@ from motif.serve.game_database import (
     UnknownGame,
 )
 from motif.serve.game_store import GameStore
+from motif.serve.lanes import Cancellation, OverdueError, WorkCancelledError
 from tests.serve import contenders
 from tests.serve.contenders import CONTEXT, PATIENCE, DatabaseContender, StoreContender, contested
 from tests.serve.kept_games import begun, decided, decisions, old_file, put, rows
@@ -571,3 +573,104 @@ def test_names_that_cannot_be(store):
         with pytest.raises(UnknownGame):
             store.state(name)
     assert issubclass(UnknownGame, MotifError)
+
+
+# Lists
+
+
+@pytest.fixture(name="replays")
+def _replays(monkeypatch) -> list[int]:
+    """Numbers of events of the games that were replayed."""
+    found, real = [], game_store.KeptGame.__init__
+
+    def replayed(game, settings, events=()):
+        if events:
+            found.append(len(events))
+        real(game, settings, events)
+
+    monkeypatch.setattr(game_store.KeptGame, "__init__", replayed)
+    return found
+
+
+def test_a_list_replays_nothing(folder, store, replays):
+    state = begun(store, length=3)
+    state, _ = decided(store, state, random.Random(1))
+    before = store.summaries()
+    assert GameStore(folder).summaries() == before
+    assert (before[0]["length"], before[0]["asks"]) == (3, state["asks"])
+    assert replays == []
+
+
+def test_games_of_an_earlier_version_are_replayed_once_for_lists(folder, store, replays):
+    games = [begun(store, seed)["game"] for seed in range(3)]
+    before = store.summaries()
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
+        connection.execute("ALTER TABLE games DROP COLUMN summary")
+        connection.execute("ALTER TABLE games DROP COLUMN summarized")
+        connection.execute("UPDATE games SET document = 'x' WHERE id = ?", games[:1])
+    for _ in range(2):
+        store = GameStore(folder)
+        for _ in range(2):
+            assert store.summaries() == [one for one in before if one["game"] != games[0]]
+    assert len(replays) == 2
+
+
+def test_a_change_by_an_earlier_version_is_listed(folder, store):
+    state = begun(store)
+    after, _ = decided(GameStore(folder), state, random.Random(1))
+    old = {**store.summaries()[0], "asks": "?"}
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
+        connection.execute("UPDATE games SET summary = ?, summarized = revision - 1", (json.dumps(old),))
+    assert store.summaries()[0]["asks"] == after["asks"]
+
+
+@pytest.mark.parametrize("summary", ["{", "5", "{}", '{"score": 5}', b"\xff"])
+def test_a_damaged_summary_affects_its_game_alone(folder, store, summary):
+    good, bad = begun(store)["game"], begun(store)["game"]
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
+        connection.execute("UPDATE games SET summary = ? WHERE id = ?", (summary, bad))
+    assert listed(GameStore(folder)) == {good}
+
+
+def test_a_replay_ends_when_its_client_leaves(folder, store):
+    game = begun(store)["game"]
+    put(folder, game, rows(folder)[game][1])
+    stop = Cancellation(60.0)
+    stop.run(lambda: None)
+    stop.cancel()
+    for ask in (lambda one: one.state(game), lambda one: one.mat(game), GameStore.summaries):
+        with stopped_by(stop.check), pytest.raises(WorkCancelledError):
+            ask(GameStore(folder))
+    assert listed(store) == {game}
+
+
+def test_a_game_that_is_too_long_alone_stops_one_list(folder, store):
+    game, long = begun(store)["game"], begun(store)["game"]
+    put(folder, long, rows(folder)[long][1])
+    again, stop = GameStore(folder), Cancellation(-1.0)
+    with stopped_by(stop.check), pytest.raises(OverdueError):
+        again.summaries()
+    assert listed(again) == {game}
+
+
+def test_a_locked_database_is_refused_in_one_line(folder, store, monkeypatch):
+    state = begun(store)
+    monkeypatch.setattr(database, "LONGEST_WAIT", 0.05)
+    with closing(sqlite3.connect(folder / GAMES_FILE, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for one in (store, GameStore(folder)):
+            with pytest.raises(StorageError, match=r"^games cannot be .*database is locked$"):
+                begun(one)
+        assert listed(store) == {state["game"]}
+        connection.execute("ROLLBACK")
+    begun(store)
+
+
+def test_what_waits_for_a_waiting_transaction_is_refused(folder, store, monkeypatch):
+    begun(store)
+    monkeypatch.setattr(database, "LONGEST_WAIT", 0.05)
+    store._database._lock.acquire()
+    with pytest.raises(StorageError, match="games are in use; try again later"):
+        store.summaries()
+    store._database._lock.release()
+    assert store.summaries()

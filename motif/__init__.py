@@ -11,8 +11,7 @@ Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
          fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net
 Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
-Results have ``to_dict()`` and, except for probabilities, ``to_frame()``; ``print`` and notebooks show tables.
-Errors, such as `PositionError`, are of class `MotifError`, with one-line messages.  See ``help(motif.rank)``.
+Results have ``to_dict()``, ``to_frame()`` (but for probabilities) and a table.  Errors are a `MotifError`.
 """
 
 from pathlib import Path

@@ -77,7 +77,7 @@ class MatchOptions:
         if length and (self.jacoby or self.beavers or self.raccoons):
             raise SettingError("the Jacoby rule, beavers and raccoons are for money play, not for a match")
         state = replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
-        if length and self.cube is not None and state.cube > 1 and state.cube_owner == "centre":
+        if length and state.cube > 1 and state.cube_owner == "centre" and self.cube is not None and not owner:
             message = f"{{cube}}: in a match, a player owns a cube at {state.cube}: give {{owner}}"
             raise SettingError(message, "cube", "owner")
         return state

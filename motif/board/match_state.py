@@ -141,10 +141,8 @@ def match_faults(state: MatchState) -> list[str]:
     # After a beaver, gnubg's IDs keep the double on offer, and the doubler decides.
     if state.doubled and state.cube_owner == "opponent" == state.decision:
         reasons.append("the player on roll cannot double: the opponent owns the cube")
-    if state.crawford and state.doubled:
+    if state.doubled and state.crawford:
         reasons.append("there is no double in the Crawford game")
-    elif state.crawford and state.cube > 1:
-        reasons.append(f"in the Crawford game the cube is at 1, not at {state.cube}")
     # An impossible length says nothing about the scores.
     return reasons + _score_faults(state) if 0 <= state.length <= MAX_SCORE else reasons
 

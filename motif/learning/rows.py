@@ -76,16 +76,17 @@ def class_rows(
     """Provide the rows of each class of the datasets in `folders`, as a context manager.
 
     Approximately the share `validation` of the games, drawn with `seed`, is held out. `changed` changes
-    labels, whose variances are then unknown. The files are in a temporary folder (TMPDIR selects it): 366
-    bytes per position for 70 parameters. Raises `DatasetError` for data that cannot be read, `FileError` if
-    the files cannot be written.
+    labels of whole decisions, whose variances are then unknown. The files are in a temporary folder (TMPDIR
+    selects it): 366 bytes per position for 70 parameters. Raises `DatasetError` for data that cannot be read,
+    `FileError` if the files cannot be written.
     """
     games = validation_games(folders, validation, seed)
     with ExitStack() as stack:
         with refusals("a temporary folder"):
             temporary = tempfile.TemporaryDirectory(prefix="motif-fit-", ignore_cleanup_errors=True)
             folder = Path(stack.enter_context(temporary))
-        for settings, part in _parts_with_settings(folders):
+        parts = _parts_with_settings(folders)
+        for settings, part in parts if changed is None else _with_whole_decisions(parts):
             variances = label_variances(part, settings)
             if changed is not None:
                 part = changed(part)
@@ -139,7 +140,7 @@ def _parts_with_settings(folders: Sequence[Path]) -> Iterator[tuple[dict[str, ob
     decisions = 0
     for folder, first_game in zip(map(Path, folders), _first_games(folders), strict=True):
         settings, first_decision, rows = read_manifest(folder)[0], decisions, 0
-        for part in _cut_between_decisions(read_parts(folder)):
+        for part in read_parts(folder):
             _check_labels(part, folder, rows)
             rows += len(part)
             game = part.game.astype(np.int64) + first_game
@@ -148,17 +149,22 @@ def _parts_with_settings(folders: Sequence[Path]) -> Iterator[tuple[dict[str, ob
             yield settings, replace(part, game=game, decision=decision)
 
 
-def _cut_between_decisions(parts: Iterable[Dataset]) -> Iterator[Dataset]:
-    """Yield the positions of `parts` in parts that contain all plays of their decisions."""
-    rest: Dataset | None = None
-    for part in parts:
-        part = part if rest is None else joined([rest, part])
-        last = int(decision_starts(part.decision, len(part))[-2])
-        if last:
-            yield part[:last]
-        rest = part[last:]
-    if rest is not None:
-        yield rest
+def _with_whole_decisions(
+    parts: Iterable[tuple[dict[str, object], Dataset]],
+) -> Iterator[tuple[dict[str, object], Dataset]]:
+    """Yield `_parts_with_settings` again, cut only between decisions."""
+    held: tuple[dict[str, object], Dataset] | None = None
+    for settings, part in parts:
+        if held is not None:
+            kept = held[1]
+            if kept.decision[-1] == part.decision[0]:
+                last = int(decision_starts(kept.decision, len(kept))[-2])
+                kept, part = kept[:last], joined([kept[last:], part])
+            if len(kept):
+                yield held[0], kept
+        held = settings, part
+    if held is not None:
+        yield held
 
 
 def _first_games(folders: Sequence[Path]) -> list[int]:

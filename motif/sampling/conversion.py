@@ -1,7 +1,7 @@
 """Convert matches and labelled positions between file formats."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from motif.board.match_file import (
@@ -52,10 +52,6 @@ def convert(
         If a source cannot be read, or a file cannot be written.
     """
     paths, target = paths_of("sources", sources), path_of("out", out)
-    for path in paths:
-        if str(path) != STDIN:
-            with reading(path, RecordError):
-                path.stat()
     kinds = {_kind(path) for path in paths}
     if len(kinds) != 1:
         raise SettingError("matches, datasets and labelled positions cannot be converted together")
@@ -86,6 +82,7 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
     if len(sources) == 1 and not sources[0].is_dir() and not out.is_dir() and out.suffix:
         if to is not None and f".{to}" != out.suffix.lower():
             raise SettingError(f"to {to}: {out} has a different suffix", "to")
+        _check_present(sources)
         check_written_suffix(out)
         targets = {sources[0]: out}
     else:
@@ -97,6 +94,7 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
         names = ((path, "match" if str(path) == STDIN else path.stem) for path in match_paths(sources))
         targets = {path: out / f"{name}{suffix}" for path, name in names}
         _check_names(targets)
+        _check_present(targets)
     for path, target in targets.items():
         check_target(target)
         check_apart([path], target)
@@ -111,6 +109,14 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
             games += len(record.games)
             advance(1)
     return {"games": games, "files": len(targets)}
+
+
+def _check_present(paths: Iterable[Path]) -> None:
+    """Raise `RecordError` for a path that does not exist."""
+    for path in paths:
+        if str(path) != STDIN:
+            with reading(path, RecordError):
+                path.stat()
 
 
 def _check_names(targets: dict[Path, Path]) -> None:

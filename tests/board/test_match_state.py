@@ -176,10 +176,6 @@ def test_the_higher_die_comes_first():
             {"length": 3, "own_score": 2, "crawford": True, "doubled": True},
             "there is no double in the Crawford game",
         ),
-        (
-            {"length": 3, "own_score": 2, "crawford": True, "cube": 2},
-            "in the Crawford game the cube is at 1, not at 2$",
-        ),
         ({"crawford": True}, "money play has no Crawford game"),
         ({"length": 5, "own_score": 5}, "the match is over: the player on roll has 5 of 5 points"),
         ({"length": 5, "opponent_score": 6}, "the match is over: the opponent has 6 of 5 points"),

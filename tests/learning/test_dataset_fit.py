@@ -235,9 +235,15 @@ def test_a_dataset_is_not_pooled_with_itself(folder):
 
 
 def test_datasets_without_a_record_are_the_same_games_only_if_they_are_equal(tmp_path, samples):
-    one, other = (samples.write(tmp_path / name) for name in ("one", "other"))
-    half = samples[: len(samples) // 2].write(tmp_path / "half")
+    unknown = replace(samples, games_key="")
+    one, other = (unknown.write(tmp_path / name) for name in ("one", "other"))
+    half = unknown[: len(samples) // 2].write(tmp_path / "half")
     assert [int(part.game.min()) for part in pooled_parts([one, other, half])] == [0, 0, 40]
+
+
+def test_rows_of_a_dataset_are_of_its_games(tmp_path, samples):
+    whole, half = samples.write(tmp_path / "whole"), samples[: len(samples) // 2].write(tmp_path / "half")
+    assert [int(part.game.min()) for part in pooled_parts([whole, half])] == [0, 0]
 
 
 def test_one_column(folder, samples):

@@ -1,5 +1,7 @@
 """Labels whose means over each decision come from another evaluator."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,8 @@ from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import possible
 from motif.learning.label_levels import with_levels
-from motif.learning.rows import pooled_parts
+from motif.learning.rows import class_rows
+from motif.parameters.named_sets import parameter_set
 from motif.sampling.sample import SampleSettings
 from motif.sampling.samples import read_dataset, write_pieces
 from tests.sampling.folders import made
@@ -82,11 +85,15 @@ def test_a_fit_with_levels_learns_them(folder, tmp_path):
     )
 
 
-def test_parts_of_a_pool_contain_whole_decisions(data, tmp_path):
+def test_parts_that_end_within_a_decision_have_the_same_levels(data, tmp_path):
     cuts = range(0, len(data), 7)
     write_pieces(tmp_path / "cut", (data[first : first + 7] for first in cuts))
-    parts = list(pooled_parts([tmp_path / "cut"]))
-    assert len(parts) > 1
-    assert not set(parts[0].decision.tolist()) & set(parts[1].decision.tolist())
-    pieces = np.concatenate([with_levels(part, load_static("simple")).probabilities for part in parts])
-    assert (pieces == with_levels(data, load_static("simple")).probabilities).all()
+    write_pieces(tmp_path / "whole", [data])
+    changed, parameters = partial(with_levels, evaluator=load_static("simple")), parameter_set("keith")
+    labels = []
+    for folder in (tmp_path / "cut", tmp_path / "whole"):
+        with class_rows([folder], parameters, 0.2, 1, changed=changed) as rows:
+            labels.append({name: np.array(part.labels) for name, part in rows.items()})
+    cut, whole = labels
+    assert cut.keys() == whole.keys()
+    assert all((cut[name] == whole[name]).all() for name in whole)

@@ -349,13 +349,13 @@ def test_a_stored_game_against_a_slow_opponent_is_only_shown(client, folder):
 
 
 def test_replies_cost_what_their_lookahead_costs(client, folder, monkeypatch):
-    costs, compute = [], EngineService.compute
+    costs, stored = [], EngineService.stored
 
     def noted(self, function, *arguments, cost=0.0):
         costs.append(cost)
-        return compute(self, function, *arguments, cost=cost)
+        return stored(self, function, *arguments, cost=cost)
 
-    monkeypatch.setattr(EngineService, "compute", noted)
+    monkeypatch.setattr(EngineService, "stored", noted)
     state = begun(client, opponent="pubeval@1")
     gone_on(client, client.get(f"{GAMES}/{state['game']}").json())
     expected = reply_cost("pubeval@1")

@@ -1,11 +1,12 @@
 """HTTP servers with real sockets, in a thread of the tests' process."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import httpx
@@ -15,8 +16,21 @@ from motif.serve.serve_settings import ServeSettings
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OPENING = "4HPwATDgc/ABMA"
+RACE = "dPexAAB07zMAAA"
 QUICK = ServeSettings(port=0, player="pubeval")
 """Nobody waits long for PubEval."""
+
+
+def damage_the_middle(database: Path) -> bytes:
+    """Overwrite one page in the middle of a database; return what the file now contains."""
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+    content = bytearray(database.read_bytes())
+    middle = len(content) // page // 2 * page
+    content[middle : middle + page] = b"\xff" * page
+    database.write_bytes(content)
+    return bytes(content)
 
 
 @contextmanager

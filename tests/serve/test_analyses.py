@@ -24,7 +24,7 @@ from motif.serve.game_api import levels
 from motif.serve.game_database import GAMES_FILE, NoRoomError
 from motif.serve.trainers import TRAINER_KINDS, new_question
 from motif.session.kept_game import check_opponent
-from tests.serve.conftest import ROOT
+from tests.serve.conftest import ROOT, damage_the_middle
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
@@ -331,14 +331,7 @@ def test_a_damaged_card_stops_no_other(store, tmp_path, question):
 def test_analyses_that_can_be_read_are_taken_from_a_damaged_database(store, tmp_path, capfd):
     names = [judged(store, *[decision()] * 30) for _ in range(20)]
     del store
-    path = tmp_path / ANALYSES_FILE
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        (page,) = connection.execute("PRAGMA page_size").fetchone()
-    content = bytearray(path.read_bytes())
-    middle = len(content) // page // 2 * page
-    content[middle : middle + page] = b"\xff" * page
-    path.write_bytes(content)
+    damage_the_middle(tmp_path / ANALYSES_FILE)
     store = AnalysisStore(tmp_path)
     left = {one["analysis"] for one in store.summaries()}
     assert left

@@ -11,9 +11,8 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
 from motif.serve.serve_settings import ServeSettings
-from tests.serve.conftest import OPENING, running
+from tests.serve.conftest import OPENING, RACE, running
 
-RACE = "dPexAAB07zMAAA"
 MATCH = """ 3 point match
 
  Game 1

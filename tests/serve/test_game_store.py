@@ -28,6 +28,7 @@ from motif.serve.game_database import (
 from motif.serve.game_store import GameStore
 from motif.serve.lanes import Cancellation, OverdueError, WorkCancelledError
 from tests.serve import contenders
+from tests.serve.conftest import damage_the_middle
 from tests.serve.contenders import CONTEXT, PATIENCE, DatabaseContender, StoreContender, contested
 from tests.serve.kept_games import begun, decided, decisions, old_file, put, rows
 
@@ -365,14 +366,7 @@ def test_a_foreign_database_is_set_aside_and_a_newer_one_left_alone(folder):
 def test_games_that_can_be_read_are_taken_from_a_damaged_database(folder, store, capfd):
     games = [begun(store)["game"] for _ in range(40)]
     del store
-    path = folder / GAMES_FILE
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        (page,) = connection.execute("PRAGMA page_size").fetchone()
-    content = bytearray(path.read_bytes())
-    middle = len(content) // page // 2 * page
-    content[middle : middle + page] = b"\xff" * page
-    path.write_bytes(content)
+    content = damage_the_middle(folder / GAMES_FILE)
     store = GameStore(folder)
     assert store.summaries()
     left = set(rows(folder))

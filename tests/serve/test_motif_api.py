@@ -9,9 +9,8 @@ import pytest
 from motif.cli.main import main
 from motif.evaluators.named import default_player
 from motif.runtime.package import VERSION
+from tests.serve.conftest import OPENING, RACE
 
-OPENING = "4HPwATDgc/ABMA"
-RACE = "dPexAAB07zMAAA"
 MATCH = """ 3 point match
 
  Game 1

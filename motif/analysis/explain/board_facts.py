@@ -28,6 +28,7 @@ from motif.analysis.explain.situation import (
 )
 from motif.board.notation import OFF
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
+from motif.board.position import Position
 from motif.runtime.arrays import IntArray
 from motif.runtime.streams import THROWS
 
@@ -203,8 +204,6 @@ class EventView:
 
     def _made(self) -> Iterator[BoardFact]:
         for point in self._points(new=True):
-            if point > HOME and not is_behind(self.board, point):
-                continue
             if (length := self._prime(point)) >= PRIME:
                 yield BoardFact("prime", {"point": point, "length": length})
             elif point <= HOME:
@@ -250,8 +249,6 @@ class EventView:
 
     def _kept(self) -> Iterator[BoardFact]:
         for point in self._points(new=False):
-            if point > HOME and not is_behind(self.board, point):
-                continue
             if (length := self._prime(point)) >= PRIME:
                 yield BoardFact("keep_prime", {"length": length})
             elif point in (_BAR_POINT, MIDPOINT):
@@ -264,8 +261,12 @@ class EventView:
                 yield BoardFact("keep_home_point" if point <= HOME else "keep_block", {"point": point})
 
     def _points(self, *, new: bool) -> list[int]:
-        """Return the event's points that only this play has made (`new`) or kept."""
-        there = {point for point in self._targets if 1 <= point <= POINTS}
+        """Return the event's points that only this play has made (`new`) or kept.
+
+        Points outside the home board count only with an opposing checker behind them.
+        """
+        places = (point for point in self._targets if 1 <= point <= POINTS)
+        there = {point for point in places if point <= HOME or is_behind(self.board, point)}
         return [
             point
             for point in _WORTH
@@ -331,10 +332,8 @@ class EventView:
     @property
     def _is_racing_home(self) -> bool:
         """Whether the mover leads the race after this play and has no back checkers."""
-        places = np.arange(len(self.board))
-        own = int((np.maximum(self.board, 0) * places).sum())
-        theirs = int((np.maximum(-self.board, 0) * places[::-1]).sum())
-        return own < theirs and not self._own[BACK + 1 :].any()
+        after = Position(self.board)
+        return after.pip_count < after.pip_count_opponent and not self._own[BACK + 1 :].any()
 
     def _shots(self) -> Iterator[BoardFact]:
         if self.gain.safe >= _MIN_SHOTS and self.exposures[0].shots < self.exposures[1].shots:

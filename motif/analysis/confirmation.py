@@ -125,6 +125,11 @@ class ComparedPair(NamedTuple):
         return (self.better.equity, self.worse.equity) if self.rolled is None else self.rolled.equities
 
     @property
+    def is_exact(self) -> bool:
+        """Whether both equities are exact."""
+        return self.better.source == self.worse.source == EXACT
+
+    @property
     def shown_difference(self) -> float:
         """The difference of the equities as shown, with `DIGITS` decimals."""
         return difference_shown(*self.equities)

@@ -157,6 +157,10 @@ class Evaluator(ABC):
         """Return the sources (n,) of the values of `boards` (n, 26), as in `PlayEstimates.sources`."""
         return np.zeros(len(boards), np.int64)
 
+    def is_exact(self, boards: Board) -> BoolArray:
+        """Return which of `boards` (n, 26) have exact probabilities, by tables or as the game is over."""
+        return np.zeros(len(boards), np.bool_)
+
     def choosing_equities(
         self, before: Board, plays: PlayBatch, cube_model: CubeModel = NO_CUBE, side: int = 0
     ) -> FloatArray:

@@ -14,7 +14,8 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, PositionLike, as_boards
 from motif.compiler.simd import GROUP, WIDTH
-from motif.evaluators.bearoff import bearoff_tables, no_tables
+from motif.evaluators.bearoff import bearoff_tables, covered_boards, no_tables
+from motif.evaluators.bearoff.lookup import TWO_SIDED_CHECKERS
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.evaluator import Evaluator
@@ -48,7 +49,7 @@ from motif.parameters import ParameterSet
 from motif.parameters.named_sets import OwnSet, features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import code_of, of_player_on_roll
-from motif.runtime.arrays import Float32Array, FloatArray, IntArray
+from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, SettingError
 
 BEAROFF_SUFFIX = "+bearoff"
@@ -123,6 +124,14 @@ class StaticEvaluator(Evaluator):
         # As in `trace_value`: the next player's score, squashed and converted to the mover's equity.
         chances = np.tanh(intercept + slope * switched_equities(scores))
         return switched_equities(np.where(points, points, chances))
+
+    def is_exact(self, boards: Board) -> BoolArray:
+        """See `Evaluator.is_exact`: the two-sided bearoff tables are exact for few checkers."""
+        if not len(self.model.bearoff.rows):
+            return super().is_exact(boards)
+        own, opponent = np.maximum(boards, 0).sum(axis=1), np.maximum(-boards, 0).sum(axis=1)
+        few = np.maximum(own, opponent) <= TWO_SIDED_CHECKERS
+        return (own == 0) | (opponent == 0) | few & covered_boards(self.model.bearoff, boards)
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> Evaluator:
         """See `Evaluator.with_cube`; point tables, whose ranking ignores the cube, are unchanged."""

@@ -34,7 +34,7 @@ ROLLOUT, EXACT = "rollout", "exact"
 FULL_DEPTH = 5
 """Number of best plays per roll that are always evaluated to full depth."""
 EXACT_SOURCE = 11
-"""Value in `PlayEstimates.sources`: exact, from cubeful bearoff tables."""
+"""Value in `PlayEstimates.sources`: exact, from bearoff tables or because the game is over."""
 ALL_PLAYS = 10_000
 """Upper limit on the number of plays of a roll."""
 _SHOWN = 10
@@ -253,6 +253,9 @@ def estimate_plays(
     estimates = evaluator.play_estimates(before, batch, cube_model)
     values, sources = estimates.values.copy(), estimates.sources.copy()
     known = _set_exact(before, batch, context, values, sources)
+    if cube_model.is_cubeless:
+        known = evaluator.without_lookahead.is_exact(batch.boards)
+        sources[known] = EXACT_SOURCE
     if not isinstance(evaluator, LookaheadEvaluator):
         return PlayEstimates(values, sources)
     full = evaluator.sources_of(batch.boards)

@@ -78,3 +78,18 @@ def test_differences_are_those_of_the_equities_shown():
     for one in rank_plays(Position.start(), (3, 1), load_evaluator("motif-v19")).plays:
         best = round(one.equity - one.difference, 3)
         assert float(one.shown_difference) == pytest.approx(round(one.equity, 3) - best, abs=1e-9)
+
+
+@pytest.mark.parametrize("player", ["latest", "latest@2"])
+def test_plays_into_the_two_sided_tables_are_exact_without_a_cube(player):
+    few, more = (Position.from_id(text) for text in ("JgAAwAQAAAAAAA", "Ph8AAOD5AAAAAA"))
+    evaluator = load_evaluator(player)
+    assert {one.source for one in rank_plays(few, (2, 1), evaluator)} == {"exact"}
+    assert "exact" not in {one.source for one in rank_plays(more, (2, 1), evaluator)}
+
+
+def test_a_play_that_ends_the_game_is_exact():
+    ranking = rank_plays(
+        Position.from_id("AwAAwAQAAAAAAA").switch_sides(), (2, 1), load_evaluator("latest@1")
+    )
+    assert (ranking[0].source, ranking[0].equity) == ("exact", 1)

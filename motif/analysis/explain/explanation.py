@@ -15,7 +15,7 @@ from html import escape
 
 import numpy as np
 
-from motif.analysis.confirmation import CONFIRMED_Z, ComparedPair, RolledPair, compare_pair
+from motif.analysis.confirmation import CONFIRMED_Z, ComparedPair, compare_pair
 from motif.analysis.explain.concepts import Contribution, parts_between
 from motif.analysis.explain.evidence import LITTLE, Evidence, gather_evidence
 from motif.analysis.explain.exposure import Exposure, risky_rolls
@@ -352,7 +352,7 @@ def explain_play(
         parts=parts,
         summary=_verdict(names, difference if in_chances else choice.shown_difference, in_chances, words),
         gammons=_gammons(evaluator, plays, names, cube_model, difference, words),
-        certainty=_certainty(evaluator.name, difference, choice.rolled, words),
+        certainty=_certainty(evaluator.name, choice, difference, words),
         words=words,
     )
 
@@ -445,8 +445,11 @@ def _verdict(names: tuple[str, str], difference: float, in_chances: bool, words:
     return words.say(*table, key, better=names[0], worse=names[1], difference=amount)
 
 
-def _certainty(player: str, difference: float, rolled: RolledPair | None, words: Phrases) -> str:
+def _certainty(player: str, choice: ComparedPair, difference: float, words: Phrases) -> str:
     """Return a sentence that compares a `difference` with its standard error and the average error."""
+    if choice.is_exact:
+        return words.say("certainty", "exact")
+    rolled = choice.rolled
     if rolled is not None and abs(difference) < _OPEN * rolled.se:
         return words.say("certainty", "noisy", error=words.amount(rolled.se))
     rate = known_error_rate(player)

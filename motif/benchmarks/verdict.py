@@ -22,7 +22,7 @@ import numpy as np
 from motif.board.packed import Board
 from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.rollouts.comparison import Stage, stage_of
-from motif.rollouts.tally import Tally
+from motif.rollouts.tally import Tally, standard_errors
 from motif.runtime.arrays import BoolArray, FloatArray
 
 _COLUMNS = len(OUTPUTS) + 1
@@ -182,7 +182,7 @@ class _DecisionRollout:
         parts = tuple(stage_of(tally, self._left) for tally in self._tallies)
         covariance = np.sum([part.covariance for part in parts], axis=0) / len(parts) ** 2
         means = np.mean([part.means for part in parts], axis=0)
-        errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))[:, None]
+        errors = standard_errors(covariance)[:, None]
         trials = sum(part.trials for part in parts)
         return _Look(Stage(self._left, self._left[:0], means, errors, covariance, trials), parts)
 

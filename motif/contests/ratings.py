@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import chdtrc, expit
 
+from motif.rollouts.tally import standard_errors
 from motif.runtime.arrays import FloatArray, IntArray
 
 Pairings = IntArray
@@ -59,7 +60,7 @@ def points_ratings(
     left_over = float((weights * (ppg - design @ values) ** 2).sum())
     freedom = len(pairings) - (players - 1)
     fit = float(chdtrc(freedom, left_over)) if freedom > 0 else math.nan
-    return Ratings(values, _errors(covariance)), fit
+    return Ratings(values, standard_errors(covariance)), fit
 
 
 def elo_ratings(players: int, pairings: Pairings, share: FloatArray, se: FloatArray) -> Ratings:
@@ -89,7 +90,7 @@ def elo_ratings(players: int, pairings: Pairings, share: FloatArray, se: FloatAr
     chance = expit(design @ logits)
     inverse = _inverse(design, chance * (1 - chance))
     covariance = inverse @ (design.T @ ((se**2)[:, None] * design)) @ inverse
-    return Ratings(ELO_A_LOGIT * logits, ELO_A_LOGIT * _errors(covariance))
+    return Ratings(ELO_A_LOGIT * logits, ELO_A_LOGIT * standard_errors(covariance))
 
 
 def _differences(players: int, pairings: Pairings) -> FloatArray:
@@ -105,8 +106,3 @@ def _inverse(design: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the pseudo-inverse of the information (players, players)."""
     information = design.T @ (weights[:, None] * design)
     return np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
-
-
-def _errors(covariance: FloatArray) -> FloatArray:
-    # Rounding can make variances slightly negative.
-    return np.sqrt(np.maximum(np.diag(covariance), 0.0))

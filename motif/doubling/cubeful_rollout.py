@@ -19,6 +19,7 @@ from motif.doubling.equities import DOUBLE_PASS, scale
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import NO_STATE
 from motif.rollouts.rollout_settings import RolloutSettings
+from motif.rollouts.tally import standard_errors
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, tally_trials
 from motif.runtime.arrays import FloatArray
 from motif.runtime.frames import Tabular
@@ -136,7 +137,7 @@ def roll_out_cube(
     passes = taken >= DOUBLE_PASS
     slopes = np.zeros(means.size)
     slopes[len(RESULT_NAMES) - 1], slopes[-1] = -1.0, 0.0 if passes else 1.0
-    variance = float(slopes @ tally.covariance() @ slopes)
+    (difference_se,) = standard_errors(slopes[None] @ tally.covariance() @ slopes[:, None])
     return CubeRollout(
         state,
         means[0],
@@ -144,7 +145,7 @@ def roll_out_cube(
         taken,
         float(errors[1, -1]),
         min(taken, DOUBLE_PASS) - no_double,
-        float(np.sqrt(max(variance, 0.0))) if variance == variance else float("nan"),
+        float(difference_se),
         tally.trials,
         seconds,
     )

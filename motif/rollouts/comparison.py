@@ -35,7 +35,7 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import switched_equities, turned
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_settings import RolloutSettings, valued_for
-from motif.rollouts.tally import RollsOf, Tally, p_value
+from motif.rollouts.tally import RollsOf, Tally, p_value, standard_errors
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, results_of_trials, tally_trials
 from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.errors import PlayError
@@ -112,8 +112,7 @@ def stage_of(tally: Tally, plays: PlayNumbers) -> Stage:
     shape = (len(plays), -1)
     means, covariance = tally.mean().reshape(shape), tally.covariance()
     equities = slice(means.shape[1] - 1, None, means.shape[1])
-    # Rounding can make the variance slightly negative if all trials agree.
-    errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0)).reshape(shape)
+    errors = standard_errors(covariance).reshape(shape)
     return Stage(plays, plays[:0], means, errors, covariance[equities, equities], tally.trials)
 
 
@@ -414,7 +413,7 @@ def cubeful_stage(cube_model: CubeModel, packed: Board, tally: Tally, plays: Pla
     covariance = slopes @ tally.covariance() @ slopes.T
     means, errors = stage.means.copy(), stage.errors.copy()
     means[:, -1] = _values_to_mover(cube_model, packed, chances)
-    errors[:, -1] = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    errors[:, -1] = standard_errors(covariance)
     return replace(stage, means=means, errors=errors, covariance=covariance)
 
 

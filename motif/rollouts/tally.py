@@ -97,11 +97,16 @@ class Tally:
 
     def errors(self) -> FloatArray:
         """Return the standard errors of the means."""
-        # Rounding can make it slightly negative if all trials agree.
-        return np.sqrt(np.maximum(np.diagonal(self.covariance()), 0.0))
+        return standard_errors(self.covariance())
 
     def _total(self) -> FloatArray:
         return self._sum + self._pending.sum(axis=0)
+
+
+def standard_errors(covariance: FloatArray) -> FloatArray:
+    """Return the standard errors (n,) of values with a `covariance` (n, n)."""
+    # Rounding can make a variance slightly negative if all trials agree.
+    return np.asarray(np.sqrt(np.maximum(np.diagonal(covariance), 0.0)))
 
 
 def _cycle_covariance(values: FloatArray, rolls: IntArray) -> FloatArray:

@@ -60,7 +60,7 @@ def test_many_players_fit_a_terminal(motif, monkeypatch, weight_file, tmp_path):
     assert cross[1].split() == ["A", *cross[1].split()[1:]]
     assert len(cross[1].split()) == 12
     monkeypatch.setenv("COLUMNS", "40")
-    narrow = motif("tournament", *copies, "--games", 60, "--jobs", 1).out.splitlines()
+    narrow = motif("tournament", *copies, "--games", 2, "--jobs", 1).out.splitlines()
     heads = [line.split() for line in narrow if re.fullmatch(r"( +[A-L])+", line)]
     assert "".join(label for head in heads for label in head) == "ABCDEFGHIJKL"
 
@@ -91,7 +91,7 @@ def test_a_tournament_is_drawn(motif, tmp_path):
 
 @pytest.mark.parametrize("rules", [(), ("--cube", "--no-jacoby"), ("--length", 2)])
 def test_a_luck_adjusted_tournament(motif, motif_json, rules):
-    words = ("bras", "pubeval", "motif-v1", "--games", 20, "--jobs", 1, *rules)
+    words = ("bras", "pubeval", "motif-v1", "--games", 6, "--jobs", 1, *rules)
     record, raw = (motif_json("tournament", *words, *more) for more in (["--without-luck"], []))
     judge, what = record["without_luck"], "mwc" if "--length" in rules else "ppg"
     for pairing, with_luck in zip(record["pairings"], raw["pairings"], strict=True):

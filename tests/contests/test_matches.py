@@ -137,7 +137,7 @@ def test_the_commands_for_money_with_a_cube(capsys):
 
 
 def test_luck_adjusted_matches_and_money_games_are_more_certain():
-    for play, count in ((played, {"length": 3, "matches": 60}), (money, {"games": 100})):
+    for play, count in ((played, {"length": 3, "matches": 60}), (money, {"games": 60})):
         raw = play("motif-v1", "pubeval", seed=3, **count)
         result = play("motif-v1", "pubeval", seed=3, **count, luck_adjusted=JUDGE, jobs=2)
         left = result.luck_adjusted

@@ -22,18 +22,20 @@ def heads_used(weights: WeightFile, position: Position) -> Mapping[str, HeadWeig
     return weights.classes[class_used(weights, position)]
 
 
-def point_sum(points: np.ndarray, position: Position) -> float:
-    """The sum over the checkers of both sides; each side's places are 1 to 24 and 25, its bar."""
-    board = position.board.tolist()
-    own = {place: max(board[place], 0) for place in range(1, POINTS + 1)} | {25: board[OWN_BAR]}
-    opponent = {POINTS + 1 - place: max(-board[place], 0) for place in range(1, POINTS + 1)}
-    opponent[25] = -board[OPPONENT_BAR]
-    total = 0.0
-    for side, counts in enumerate((own, opponent)):
-        for place, count in counts.items():
-            one, two, three, more = points[side, place - 1].astype(float)
-            total += (0.0, one, two, three)[min(count, 3)] + more * max(count - 3, 0)
-    return total
+def point_sums(points: np.ndarray, position: Position) -> np.ndarray:
+    """The sum over the checkers of both sides for tables (..., 2, 25, 4).
+
+    Each side's places are 1 to 24 and 25, its bar; the columns are one, two and three checkers, and each
+    more.
+    """
+    board = position.board.astype(int)
+    own = [*board[1 : POINTS + 1].clip(min=0), board[OWN_BAR]]
+    opponent = [*(-board[POINTS:0:-1]).clip(min=0), -board[OPPONENT_BAR]]
+    counts = np.array([own, opponent])
+    first = np.concatenate([np.zeros_like(points[..., :1]), points[..., :3]], axis=-1, dtype=float)
+    low = np.broadcast_to(counts.clip(max=3)[..., None], (*points.shape[:-1], 1))
+    values = np.take_along_axis(first, low, axis=-1)[..., 0] + points[..., 3] * (counts - 3).clip(min=0)
+    return np.asarray(values.sum(axis=(-1, -2)))
 
 
 def raw_sum(weights: WeightFile, head: str, position: Position) -> float:
@@ -52,12 +54,9 @@ def unit_sum(weights: WeightFile, position: Position, head: str) -> float:
     if layer is None or head == "equity":
         return 0.0
     f = features(weights.parameters, position.board[None])[0].astype(float)
-    total = 0.0
-    for k, weight in enumerate(layer.outputs[OUTPUTS.index(head)].tolist()):
-        x = float(layer.bias[k]) + float((layer.inputs[k] * f).sum())
-        x = max(-3.0, min(3.0, x + point_sum(layer.points[k], position)))
-        total += weight * x * (27 + x * x) / (27 + 9 * x * x)
-    return total
+    x = layer.bias + layer.inputs.astype(float) @ f + point_sums(layer.points, position)
+    x = x.clip(-3, 3)
+    return float(layer.outputs[OUTPUTS.index(head)] @ (x * (27 + x * x) / (27 + 9 * x * x)))
 
 
 def chance(weights: WeightFile, head: str, position: Position) -> float:

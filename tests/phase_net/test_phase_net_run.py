@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -229,16 +230,29 @@ def test_a_duel_counts_as_a_match_does():
     assert (itself.win_share, itself.win_share_se) == (0.5, 0)
 
 
-def test_a_whole_run(tmp_path):
-    said: list[str] = []
-    summary, epochs = train_phase_net(tmp_path / "one", TINY, jobs=1, tell=said.append)
-    train_phase_net(tmp_path / "two", TINY, jobs=2)
+class Run(NamedTuple):
+    folder: Path
+    summary: dict
+    epochs: list
+    said: list[str]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Run:
+    """A whole run with one worker."""
+    folder, said = tmp_path_factory.mktemp("run") / "one", []
+    return Run(folder, *train_phase_net(folder, TINY, jobs=1, tell=said.append), said)
+
+
+def test_a_whole_run(run, tmp_path):
+    folder, summary, epochs, said = run
+    train_phase_net(tmp_path, TINY, jobs=2)
     names = {"pretrained.onnx", "refined.onnx", "history.csv", "phase-net.json"}
-    assert {path.name for path in (tmp_path / "one").iterdir()} == names
+    assert {path.name for path in folder.iterdir()} == names
     for name in names - {"phase-net.json"}:
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    assert json.loads((tmp_path / "one" / "phase-net.json").read_text()) == summary
-    other = json.loads((tmp_path / "two" / "phase-net.json").read_text())
+        assert (folder / name).read_bytes() == (tmp_path / name).read_bytes()
+    assert json.loads((folder / "phase-net.json").read_text()) == summary
+    other = json.loads((tmp_path / "phase-net.json").read_text())
     assert {key: summary[key] for key in ("settings", "stage_1", "stage_2", "matches")} == {
         key: other[key] for key in ("settings", "stage_1", "stage_2", "matches")
     }
@@ -254,9 +268,8 @@ def test_a_whole_run(tmp_path):
     assert {opponent for _, opponent in pairs} == {"random", "phase", "simple", "pretrained"}
 
 
-def test_the_refined_file_is_the_net_that_was_measured(tmp_path):
-    summary, _ = train_phase_net(tmp_path, TINY, jobs=1)
-    refined = load(f"onnx:{tmp_path / 'refined.onnx'}")
+def test_the_refined_file_is_the_net_that_was_measured(run):
+    summary, refined = run.summary, load(f"onnx:{run.folder / 'refined.onnx'}")
     reported = next(m for m in summary["matches"] if (m["player"], m["opponent"]) == ("refined", "phase"))
     again = duel(refined, load("phase"), TINY.final_games, seed=TINY.step_seed(5), jobs=1)
     assert {key: reported[key] for key in again._fields} == again._asdict()
@@ -331,21 +344,20 @@ def test_samples_come_from_games_with_each_opponent():
     assert len(round_samples(replace(both, round_games=301), seed=4).targets) == 602
 
 
-def test_one_stage_after_the_other(tmp_path):
+def test_one_stage_after_the_other(run, tmp_path):
     first, _ = train_phase_net(tmp_path / "1", replace(TINY, stage="1"), jobs=1)
     assert {path.name for path in (tmp_path / "1").iterdir()} == {
         *("pretrained.onnx", "history.csv", "phase-net.json"),
     }
     assert first["stage_2"] is None
     start = str(tmp_path / "1" / "pretrained.onnx")
-    both, _ = train_phase_net(tmp_path / "both", TINY, jobs=1)
-    assert (tmp_path / "both" / "pretrained.onnx").read_bytes() == Path(start).read_bytes()
+    assert (run.folder / "pretrained.onnx").read_bytes() == Path(start).read_bytes()
     second, epochs = train_phase_net(tmp_path / "2", replace(TINY, stage="2", start=start), jobs=1)
     assert second["stage_1"] is None
     assert min(row.round for row in epochs) == 1
     assert not (tmp_path / "2" / "pretrained.onnx").exists()
     # The net starts from the end of stage 1.
-    errors = [run["stage_2"]["rmse_validation_before"] for run in (both, second)]
+    errors = [summary["stage_2"]["rmse_validation_before"] for summary in (run.summary, second)]
     assert errors[0] == pytest.approx(errors[1], abs=1e-6)
     assert {match["player"] for match in second["matches"]} == {"start", "refined"}
     assert second["difference_to_heuristic"].keys() == {"start", "refined"}

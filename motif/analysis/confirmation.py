@@ -36,7 +36,7 @@ from motif.players.ranking import (
     source_words,
 )
 from motif.rollouts.comparison import cubeful_stage
-from motif.rollouts.playout import ROUND
+from motif.rollouts.playout import MAX_PLIES, ROUND
 from motif.rollouts.rollout_evaluator import items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
@@ -48,15 +48,15 @@ ROLLOUT_THRESHOLD = 0.008
 """Normalised equity; smaller errors are taken from lookahead."""
 CONFIRMED_Z = 3.0
 """Minimum z of a confirmed error: its ratio to its standard error."""
-SHORT = RolloutSettings(36 * ROUND, cut=12, stop_at_bearoff=True, stratified=True)
-"""Settings for the rollout of each play at the default depth."""
-LONG = RolloutSettings(144 * ROUND, cut=16, stop_at_bearoff=True, stratified=True)
-"""Settings for the rollout of each play with ``:rollout``."""
+SHORT = RolloutSettings(5 * ROUND, cut=12, stop_at_bearoff=True, stratified=True, luck_plies=MAX_PLIES)
+"""Settings for rollouts at the default depth; docs/explanation/lab-notes.md compares others."""
+LONG = replace(SHORT, trials=4 * SHORT.trials, cut=16)
+"""Settings for rollouts with ``:rollout``."""
 ANSWERS = ("take", "pass", "drop", "beaver")
 """Actions of the player who is doubled."""
 DIGITS = 3
 """Decimals of equities that are shown."""
-MORE_TRIALS = 4
+MORE_TRIALS = 2
 """Factor by which the trials of inconclusive cube decisions and of confirmed errors are increased."""
 _AT_ONCE = 4
 _Asked = TypeVar("_Asked")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from motif.analysis.confirmation import RolledPair
+import motif
+from motif.analysis.confirmation import KnownPlay, known_pair
 from motif.analysis.explain import explain_play, explanation
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import phrases
@@ -159,5 +160,15 @@ def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
 )
 def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, difference, se, words):
     monkeypatch.setattr(explanation, "known_error_rate", lambda name: 2.0)
-    pair = RolledPair((difference, 0.0), (se, se), difference, se, 36)
-    assert explanation._certainty("motif-v19@2", difference, pair, phrases("en")) == words
+    better, worse = (
+        KnownPlay(play, 0.0, "rollout", se, 0.0) for play in legal_plays(Position.start(), (3, 1))[:2]
+    )
+    pair = known_pair(better._replace(equity=difference), worse, se)
+    assert explanation._certainty("motif-v19@2", pair, difference, phrases("en")) == words
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "Both equities are exact."), ("de", "Beide Equitys sind exakt.")]
+)
+def test_exact_equities_are_certain(language, words):
+    assert motif.explain("JgAAwAQAAAAAAA", "21", language=language).certainty == words

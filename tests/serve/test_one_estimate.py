@@ -169,7 +169,8 @@ def test_cube_advice_has_the_numbers_of_the_analysis(client, decisions):
 
 def test_a_rollout_on_the_page_agrees_with_the_analysis(client, errors):
     one = next(each for each in errors if each["source"] == "rollout")
-    settings = {"trials": SHORT.trials, "cut": SHORT.cut, "stop_at_bearoff": True, "stratified": True}
+    names = ("trials", "cut", "luck_plies", "stop_at_bearoff", "stratified")
+    settings = {name: getattr(SHORT, name) for name in names}
     plays = [each["done"] for each in pair_of(one)]
     rolled = asked(client, "rollout", {"id": one["id"], "compare": True, "play": plays, **settings})
     for each in rolled["plays"]:

@@ -5,8 +5,8 @@ import { button, fault, figure, h, percent, reveal, show, signed, source, table,
 import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
 
-const STEPS = [144, 576, 1296], MOST = 20736;
-const SETTINGS = { cut: 12, stop_at_bearoff: true, stratified: true };
+const STEPS = [36, 72, 180], MOST = 2880;
+const SETTINGS = { cut: 12, luck_plies: 12, stop_at_bearoff: true, stratified: true };
 
 /** A button that rolls out `about()` into `place`: plays of a roll if `isPlay`. */
 export function rolloutButton(place, about, isPlay) {

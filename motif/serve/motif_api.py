@@ -238,7 +238,8 @@ def _cube(service: EngineService, question: CubeQuestion | HintQuestion) -> Reco
 @router.post("/explain", responses=answers(ExplanationAnswer))
 async def explain(question: ExplainQuestion, request: Request) -> Response:
     """Explain why one play is better than another, term by term and in words."""
-    return await _answered(request, RequestKind.EXPLANATION, _explanation, question)
+    kind = RequestKind.EXPLANATION if question.known is None else RequestKind.REASONS
+    return await _answered(request, kind, _explanation, question)
 
 
 def _explanation(service: EngineService, question: ExplainQuestion) -> Record:

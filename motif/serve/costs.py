@@ -29,7 +29,7 @@ class RequestKind(Enum):
     CUBE = (2e-3, 5e-3, 0.03, 0.1, 0.7)
     EXPLANATION = (0.03, 0.05, 0.8, 4.0, 4.5)
     """Two plays and the rollout that compares them."""
-    REASONS = (0.03, 0.05, 0.1, 0.8, 4.5)
+    REASONS = (0.03, 0.05, 0.12, 0.8, 4.5)
     """Two plays with known estimates."""
     REVIEW = (4e-3, 0.02, 0.25, 1.5, 5.0)
     """A roll of a match: the play, the cube, the luck, and rollouts of possible errors."""

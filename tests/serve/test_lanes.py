@@ -289,8 +289,10 @@ def test_late_endings_are_slow(checkers, is_late):
     try:
         service.judge(), service.judge(fast=True)
         for ask in RequestKind:
-            if ask is not RequestKind.EVALUATION:  # without lookahead
+            # An evaluation is without lookahead, and an explanation always rolls out.
+            if ask not in (RequestKind.EVALUATION, RequestKind.EXPLANATION):
                 assert (service.cost(ask, None, position=Position(board)) > 0.3) == is_late
+        assert service.cost(RequestKind.EXPLANATION, None, position=position) > 0.3
         assert service.cost(RequestKind.CUBE, None, position=position) < 0.3
         assert service.cost(RequestKind.CUBE, None) > 0.3  # of an unknown position
         assert service.cost(RequestKind.CUBE, None, fast=True, position=Position(board)) < 0.3

@@ -252,10 +252,11 @@ def estimate_plays(
     cube_model = context.cube_model
     estimates = evaluator.play_estimates(before, batch, cube_model)
     values, sources = estimates.values.copy(), estimates.sources.copy()
-    known = _set_exact(before, batch, context, values, sources)
     if cube_model.is_cubeless:
         known = evaluator.without_lookahead.is_exact(batch.boards)
         sources[known] = EXACT_SOURCE
+    else:
+        known = _set_exact(before, batch, context, values, sources)
     if not isinstance(evaluator, LookaheadEvaluator):
         return PlayEstimates(values, sources)
     full = evaluator.sources_of(batch.boards)

@@ -289,7 +289,7 @@ def test_late_endings_are_slow(checkers, is_late):
     try:
         service.judge(), service.judge(fast=True)
         for ask in RequestKind:
-            # An evaluation is without lookahead, and an explanation always rolls out.
+            # An evaluation is without lookahead, and an explanation may roll out.
             if ask not in (RequestKind.EVALUATION, RequestKind.EXPLANATION):
                 assert (service.cost(ask, None, position=Position(board)) > 0.3) == is_late
         assert service.cost(RequestKind.EXPLANATION, None, position=position) > 0.3

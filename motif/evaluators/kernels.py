@@ -180,19 +180,33 @@ def _table_raw(model, packed, position_class):
 
 
 @inline_kernel
-def _known_score(model, source, points, words, packed, space):
-    """Return the score of a position that the weights do not evaluate."""
-    if source == FINISHED:
-        return _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
+def _store_row(space, k):
+    for j in range(space.row.shape[0]):
+        space.rows[k, j] = space.row[j]
+    space.has_row[k] = True
+
+
+@inline_kernel
+def _score_known(model, source, points, words, packed, space, k):
+    """Return the score of board `k`, which the weights do not evaluate; store its probabilities if known."""
     if source == BY_TABLE:
+        space.has_row[k] = False
         return _table_raw(model, packed, _class_of(words, packed))
+    if source == FINISHED:
+        certain(points, space.row)
+        _store_row(space, k)
+        return _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
     bearoff_probabilities(model.bearoff, words, space.row)
+    _store_row(space, k)
     return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
 
 
 @inline_kernel
 def _score_batch(model, position_class, count, common, space, scores):
-    """Write the scores of the first `count` boards of the batch, all of one class."""
+    """Write the scores of the first `count` boards of the batch, all of one class.
+
+    The five probabilities are stored in ``space.rows`` if the scores are their equities.
+    """
     batch = space.batch
     find_nonzero(batch, count, model.ranking.rows.shape[1], model.measured.steady)
     is_ranked = _has_ranking_head(model, position_class)
@@ -205,6 +219,7 @@ def _score_batch(model, position_class, count, common, space, scores):
         add_hidden_layer(model.hidden, position_class, batch, count, common)
     for k in range(count):
         score = batch.raws[k, EQUITY_HEAD]
+        space.has_row[batch.boards[k]] = False
         if model.win_only:
             if model.knots.shape[0] > 0:
                 score = calibrated(model.knots[position_class], score)
@@ -212,6 +227,7 @@ def _score_batch(model, position_class, count, common, space, scores):
             _squash_heads(batch.raws[k], space.row)
             _calibrate(model, position_class, space.row)
             score = equity_to_raw(equity_of(space.row))
+            _store_row(space, batch.boards[k])
         scores[batch.boards[k]] = score
 
 
@@ -273,7 +289,7 @@ def _score_group(model, words, boards, order, count, group, space, scores):
             board_words, board = words[place], boards[place]
             source, points = _source(model, board_words)
             if source != BY_WEIGHTS:
-                scores[k] = _known_score(model, source, points, board_words, board, space)
+                scores[k] = _score_known(model, source, points, board_words, board, space, k)
                 k += 1
                 continue
             position_class, points_of_both = _measured(model, board_words, board, space)
@@ -340,8 +356,8 @@ def filtered_plays(model, count, space):
 
 
 @inline_kernel
-def best_scored(considered, order, space):
-    """Return the best of the scored plays and its score for the mover.
+def best_scored(considered, space):
+    """Return which of the scored plays is the best one, and its score for the mover.
 
     ``space.scores`` are the scores for the next player on roll.
     """
@@ -349,7 +365,7 @@ def best_scored(considered, order, space):
     for k in range(considered):
         mover_score = switch_value(space.scores[k])
         if mover_score > best_score:
-            best, best_score = place_of(order, k), mover_score
+            best, best_score = k, mover_score
     return best, best_score
 
 
@@ -369,7 +385,7 @@ def choose_within(model, words, packed, high, low, space, stream):
         return best_by_table(count, space.plays.scores), count
     considered, order = filtered_plays(model, count, space)
     _score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
-    return best_scored(considered, order, space)[0], count
+    return place_of(order, best_scored(considered, space)[0]), count
 
 
 @inline_kernel
@@ -405,6 +421,22 @@ def _table_equity(model, words, packed, play, space):
     return switch_value(math.tanh(intercept + slope * switch_value(score)))
 
 
+NOT_SCORED = np.int64(-1)
+
+
+@inline_kernel
+def value_after(model, play, scored, space):
+    """Write the probabilities of the player on roll after a play in ``space.plays`` to ``space.row``.
+
+    `scored` is its number among the scored plays, whose probabilities may be known, or `NOT_SCORED`.
+    """
+    if scored >= 0 and space.has_row[scored]:
+        for j in range(space.row.shape[0]):
+            space.row[j] = space.rows[scored, j]
+    else:
+        trace_value(model, space.plays.words[play], space.plays.boards[play], space, space.row)
+
+
 @lean_kernel(WHOLE)
 def _best_cubeful(model, cube_model, side, equity, considered, order, space):
     """Return the number of the scored play with the highest cubeful equity for `side`, who moves.
@@ -417,7 +449,7 @@ def _best_cubeful(model, cube_model, side, equity, considered, order, space):
             continue
         play = place_of(order, k)
         words, packed = space.plays.words[play], space.plays.boards[play]
-        trace_value(model, words, packed, space, space.row)
+        value_after(model, play, k, space)
         equity_after = switch_value(value_for_side(cube_model, 1 - side, words, packed, space.row))
         if equity_after > value:
             best, value = np.int64(play), equity_after
@@ -428,16 +460,17 @@ def _best_cubeful(model, cube_model, side, equity, considered, order, space):
 def best_reply(model, words, packed, high, low, space):
     """Generate the plays of a roll into ``space.plays``.
 
-    Return the number of the best play and its cubeless equity for the mover, as in `Evaluator.play_equities`.
+    Return the number of the best play, its number for `value_after`, and its cubeless equity for the mover,
+    as in `Evaluator.play_equities`.
     """
     count = generate_for(model, words, packed, high, low, space)
     if model.kind != WEIGHTS_MODEL:
         best = np.int64(best_by_table(count, space.plays.scores))
-        return best, _table_equity(model, words, packed, best, space)
+        return best, NOT_SCORED, _table_equity(model, words, packed, best, space)
     considered, order = filtered_plays(model, count, space)
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
-    best, score = best_scored(considered, order, space)
-    return np.int64(best), equity_of_score(model, score)
+    best, score = best_scored(considered, space)
+    return place_of(order, best), np.int64(best), equity_of_score(model, score)
 
 
 @inline_kernel
@@ -451,9 +484,9 @@ def best_cubeful_reply(model, cube_model, side, words, packed, high, low, space)
         return np.int64(best_by_table(count, space.plays.scores))
     considered, order = filtered_plays(model, count, space)
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
-    best, score = best_scored(considered, order, space)
+    best, score = best_scored(considered, space)
     if cube_model.kind[cube_model.state] == CUBELESS:
-        return np.int64(best)
+        return place_of(order, best)
     equity = equity_of_score(model, score)
     return _best_cubeful(model, cube_model, side, equity, considered, order, space)
 
@@ -513,23 +546,41 @@ def trace_packed(model, packed, space):
     return trace_value(model, words_of(packed)[0], packed[0], space, space.row)
 
 
+@inline_kernel
+def _value_boards(model, packed, first, last, space):
+    """Write the probabilities of packed boards, from `first` to `last`, to ``space.rows`` from row 0 on."""
+    words = words_of(packed)[first:last]
+    boards, everything, count = packed[first:last], space.filter_kept[:0], last - first
+    if model.kind == WEIGHTS_MODEL and not model.win_only:
+        score_boards(model, words, boards, everything, count, space, space.scores)
+    else:
+        space.has_row[:count] = False
+    for k in range(count):
+        if not space.has_row[k]:
+            trace_value(model, words[k], boards[k], space, space.rows[k])
+
+
 @lean_kernel(NOTHING)
 def evaluate_packed(model, packed, space, rows):
     """Write the probabilities of each packed board (n, 64) to float32 (n, 5) `rows`."""
-    words = words_of(packed)
-    for k in range(packed.shape[0]):
-        trace_value(model, words[k], packed[k], space, space.row)
-        for j in range(space.row.shape[0]):
-            rows[k, j] = space.row[j]
+    for first in range(0, packed.shape[0], _AT_ONCE):
+        last = min(first + _AT_ONCE, packed.shape[0])
+        _value_boards(model, packed, first, last, space)
+        for k in range(first, last):
+            for j in range(space.row.shape[0]):
+                rows[k, j] = space.rows[k - first, j]
 
 
 @lean_kernel(NOTHING)
 def cube_pairs_packed(model, cube_model, side, packed, space, pairs):
     """Write to `pairs` float64 (n, 2) the `held_and_taken` of packed boards (n, 64) for `side`, on roll."""
     words = words_of(packed)
-    for k in range(packed.shape[0]):
-        trace_value(model, words[k], packed[k], space, space.row)
-        pairs[k, 0], pairs[k, 1] = held_and_taken(cube_model, side, words[k], packed[k], space.row)
+    for first in range(0, packed.shape[0], _AT_ONCE):
+        last = min(first + _AT_ONCE, packed.shape[0])
+        _value_boards(model, packed, first, last, space)
+        for k in range(first, last):
+            row = space.rows[k - first]
+            pairs[k, 0], pairs[k, 1] = held_and_taken(cube_model, side, words[k], packed[k], row)
 
 
 @lean_kernel(NOTHING)

@@ -9,6 +9,7 @@ from motif.compiler.jit import FLOAT64, NOTHING, inline_kernel, lean_kernel, wor
 from motif.evaluators.bearoff.lookup import is_exact
 from motif.evaluators.cube_model import MAX_STATES, first_value, hold_states, is_known, with_doubles
 from motif.evaluators.kernels import (
+    NOT_SCORED,
     RIVALS_WITHIN,
     WEIGHTS_MODEL,
     best_by_table,
@@ -20,6 +21,7 @@ from motif.evaluators.kernels import (
     place_of,
     score_boards,
     trace_value,
+    value_after,
 )
 from motif.evaluators.probabilities import OUTPUTS, equity_of, switch_probabilities, switch_value
 
@@ -120,8 +122,8 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
         if number < _ROLL_COUNT:
             high, low = ROLLS[number, 0], ROLLS[number, 1]
             words, packed = tree.words[level], tree.boards[level]
-            play, equity = best_reply(model, words, packed, high, low, space)
-            after, board = space.plays.words[play], space.plays.boards[play]
+            play, scored, equity = best_reply(model, words, packed, high, low, space)
+            after = space.plays.words[play]
             is_leaf = level + 1 == plies
             if not is_leaf and not _is_final(model, after):
                 level += 1
@@ -130,7 +132,8 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
                 tree.rows[level, :] = 0.0
                 continue
             if wants_rows or not is_leaf:
-                value = switch_value(_equity(model, after, board, space, space.row))
+                value_after(model, play, scored, space)
+                value = switch_value(equity_of(space.row))
                 switch_probabilities(space.row)
                 _add_row(space.row, _share(number, seen), tree.rows[level])
                 equity = equity if is_leaf else value
@@ -168,14 +171,18 @@ def _is_settled(cube_model, words):
 
 
 @inline_kernel
-def _take_if_better(cube_model, states, side, play, tree, level):
+def _take_if_better(cube_model, states, side, play, row, tree, level):
     """Record a `play` of `side` for each of `states` in which it is the best so far.
 
-    ``tree.cube.held_after`` has the values after the play for the opponent, on roll, without a double.
+    ``tree.cube.held_after`` has the values after the play for the opponent, on roll, without a double, and
+    `row` (5,) the probabilities.
     """
     now = cube_model.like[cube_model.state]
     value = switch_value(first_value(cube_model, now, 1 - side, tree.cube.held_after))
     is_played = value > tree.cube.best[level, now]
+    if is_played:
+        for j in range(_CHANCES):
+            tree.cube.played_row[j] = row[j]
     for state in range(MAX_STATES):
         if states >> state & 1:
             value = switch_value(first_value(cube_model, state, 1 - side, tree.cube.held_after))
@@ -218,7 +225,7 @@ def _choose_replies(model, cube_model, side, level, high, low, space, tree):
     elif count > 1:
         considered, order = filtered_plays(model, count, space)
         score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
-        least = equity_of_score(model, best_scored(considered, order, space)[1]) - RIVALS_WITHIN
+        least = equity_of_score(model, best_scored(considered, space)[1]) - RIVALS_WITHIN
         if order.shape[0] > 0:
             first = np.int64(order[0])
     for state in range(MAX_STATES):
@@ -226,13 +233,13 @@ def _choose_replies(model, cube_model, side, level, high, low, space, tree):
     for k in range(considered):
         if considered > 1 and equity_of_score(model, switch_value(space.scores[k])) < least:
             continue
-        play = first
+        play, scored = first, NOT_SCORED
         if considered > 1:
-            play = place_of(order, k)
+            play, scored = place_of(order, k), np.int64(k)
         after, board = space.plays.words[play], space.plays.boards[play]
-        trace_value(model, after, board, space, space.row)
+        value_after(model, play, scored, space)
         hold_states(cube_model, after_states, 1 - side, after, board, space.row, tree.cube.held_after)
-        _take_if_better(cube_model, states, side, play, tree, level)
+        _take_if_better(cube_model, states, side, play, space.row, tree, level)
     _follow_the_present(cube_model, states, tree, level)
 
 
@@ -278,7 +285,7 @@ def _with_same_play(tree, level, states, first):
 
 
 @inline_kernel
-def _take_replies(model, cube_model, level, is_leaf, space, tree, wants_rows):
+def _take_replies(cube_model, level, is_leaf, space, tree, wants_rows):
     """Add the values of the replies ``tree.cube.play[level]`` to the level, or let their boards wait."""
     left, share = tree.cube.states[level], tree.share[level]
     for first in range(MAX_STATES):
@@ -298,9 +305,8 @@ def _take_replies(model, cube_model, level, is_leaf, space, tree, wants_rows):
             if alike >> state & 1:
                 tree.cube.held[level, state] += share * tree.cube.best[level, state]
         if wants_rows and alike >> cube_model.like[cube_model.state] & 1:
-            trace_value(model, after, space.plays.boards[play], space, space.row)
-            switch_probabilities(space.row)
-            _add_row(space.row, share, tree.rows[level])
+            switch_probabilities(tree.cube.played_row)
+            _add_row(tree.cube.played_row, share, tree.rows[level])
 
 
 @lean_kernel(NOTHING)
@@ -341,7 +347,7 @@ def look_ahead_with_cube(model, cube_model, side, plies, last, space, tree, want
             continue
         tree.share[level] = _share(number, seen)
         _choose_replies(model, cube_model, mover, level, ROLLS[number, 0], ROLLS[number, 1], space, tree)
-        _take_replies(model, cube_model, level, is_leaf, space, tree, wants_rows)
+        _take_replies(cube_model, level, is_leaf, space, tree, wants_rows)
 
 
 @lean_kernel(NOTHING)

@@ -38,6 +38,8 @@ class CubeTree(NamedTuple):
     """(states,): values of a board after a play."""
     played: FloatArray
     """(states,): value in each state of the best reply of the present state."""
+    played_row: FloatArray
+    """(5,): probabilities after this reply of the player on roll."""
 
 
 class Tree(NamedTuple):
@@ -88,6 +90,7 @@ def thread_tree() -> Tree:
                 np.zeros(shape, np.int64),
                 np.zeros(MAX_STATES),
                 np.zeros(MAX_STATES),
+                np.zeros(len(OUTPUTS)),
             ),
         )
         _thread.tree = tree

@@ -19,7 +19,7 @@ from motif.parameters.named_sets import OwnSet
 from motif.parameters.own_measures import OwnFunctions, no_functions
 from motif.parameters.position_class import CLASS_NAMES
 from motif.parameters.sets import KNOWN
-from motif.runtime.arrays import Float32Array, FloatArray, IntArray
+from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 
 MAX_KEPT = 32
 
@@ -106,6 +106,10 @@ class Workspace(NamedTuple):
     filter_kept: IntArray
     scores: FloatArray
     """Scores of the fully evaluated plays."""
+    rows: FloatArray
+    """Their five probabilities (MAX_PLAYS, 5), if scoring needed them."""
+    has_row: BoolArray
+    """Which of `rows` are filled (MAX_PLAYS,)."""
     groups: IntArray
     """Group of each scored board: see `motif.evaluators.kernels`."""
     row: FloatArray
@@ -124,6 +128,8 @@ def new_workspace() -> Workspace:
         np.zeros(MAX_KEPT, np.int64),
         np.zeros(MAX_KEPT, np.int64),
         np.zeros(MAX_PLAYS),
+        np.zeros((MAX_PLAYS, len(OUTPUTS))),
+        np.zeros(MAX_PLAYS, np.bool_),
         np.zeros(MAX_PLAYS, np.int64),
         np.zeros(len(OUTPUTS)),
         np.zeros(len(HEADS)),

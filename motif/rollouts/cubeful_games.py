@@ -299,14 +299,19 @@ class _Table:
 
     def roll_luck_adjusted(self, rolls: IntArray, seeds: States, luck: FloatArray) -> None:
         """Play `rolls` (n, 2) and subtract their luck from `luck` (all games, 6)."""
-        count, every = len(self.games), len(ROLLS)
-        rows = np.repeat(np.arange(count), every)
+        # Stratified games share their first positions.
+        alike = np.column_stack([self.sides, self.states, self.boards])
+        _, games, group = np.unique(alike, axis=0, return_index=True, return_inverse=True)
+        group = group.reshape(-1)
+        count, every = len(games), len(ROLLS)
+        rows = np.repeat(games, every)
         after = self.after(self.boards[rows], rows, np.tile(ROLLS, (count, 1)), seeds[rows])
         results = self.results_of(after, self.states[rows], 1 - self.sides[rows], True)
         results = results.reshape(count, every, -1)
-        here, number = np.arange(count), roll_numbers(rolls)
-        luck[self.games] += np.einsum("r,nrc->nc", ROLL_SHARES, results) - results[here, number]
-        self.boards = after.reshape(count, every, -1)[here, number]
+        number = roll_numbers(rolls)
+        mean = np.einsum("r,nrc->nc", ROLL_SHARES, results)
+        luck[self.games] += mean[group] - results[group, number]
+        self.boards = after.reshape(count, every, -1)[group, number]
         self.sides = 1 - self.sides
 
 

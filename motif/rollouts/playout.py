@@ -13,6 +13,8 @@ a board therefore share their first positions (21 after one roll, 441 after two)
 only once.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from motif.board.movegen import ROLL_COUNTS, ROLLS
@@ -20,41 +22,40 @@ from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_WORDS, copy_words, occupied
 from motif.compiler.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
-from motif.evaluators.kernels import RANDOM_MODEL, choose, choose_within, trace_value
+from motif.evaluators.kernels import RANDOM_MODEL, best_reply, choose_within, trace_value, value_after
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, switch_probabilities
 from motif.parameters.position_class import in_contact
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.streams import THROWS, derive, dice_of, next_below, next_roll
 
 
-@inline_kernel
-def _value_into(model, tables, words, board, space, row):
-    if covered(tables, words):
-        bearoff_probabilities(tables, words, row)
-    else:
-        trace_value(model, words, board, space, row)
-
-
 @lean_kernel(NOTHING)
-def play_luck_adjusted(model, rules, words, board, high, low, ply, space, stream, following, row, adjustment):
-    """Write the board after the play of a roll, at ply `ply` of a trial, to `following` int64[8].
+def measure_luck(model, rules, words, board, ply, space, adjustments):
+    """Write the adjustments of a result for the luck of every roll, at ply `ply` of a trial.
 
-    Subtracts the roll's luck from `adjustment` (5,); `row` (5,) is working memory.
+    `adjustments` is float64 (21, 5).  A random player has no values, and leaves results as they are.
     """
+    if model.kind == RANDOM_MODEL:
+        adjustments[:] = 0.0
+        return
     for number in range(ROLLS.shape[0]):
-        other_high, other_low = ROLLS[number, 0], ROLLS[number, 1]
-        play, _ = choose(model, words, board, other_high, other_low, space, stream)
-        after = space.plays.words[play]
-        _value_into(model, rules.tables, after, space.plays.boards[play], space, row)
+        play, scored, _ = best_reply(model, words, board, ROLLS[number, 0], ROLLS[number, 1], space)
+        if covered(rules.tables, space.plays.words[play]):
+            bearoff_probabilities(rules.tables, space.plays.words[play], space.row)
+        else:
+            value_after(model, play, scored, space)
         # The position is from the side of the player on roll at ply + 1, who is the first player at odd
         # plies.
         if ply % 2 == 0:
-            switch_probabilities(row)
-        weight = ROLL_COUNTS[number] / THROWS
-        if other_high == high and other_low == low:
-            weight -= 1.0
-            copy_words(after, following)
+            switch_probabilities(space.row)
         for j in range(len(OUTPUTS)):
-            adjustment[j] += weight * row[j]
+            adjustments[number, j] = space.row[j]
+    for j in range(len(OUTPUTS)):
+        mean = 0.0
+        for number in range(ROLLS.shape[0]):
+            mean += ROLL_COUNTS[number] / THROWS * adjustments[number, j]
+        for number in range(ROLLS.shape[0]):
+            adjustments[number, j] = mean - adjustments[number, j]
 
 
 ROUND = THROWS
@@ -92,10 +93,16 @@ def place_throws(arrangement, place, throws):
 
 
 @inline_kernel
-def _roll_number(throw):
+def _roll_number(high, low):
+    """Return the row of `ROLLS` for a roll."""
+    return high * (high - 1) // 2 + low - 1
+
+
+@inline_kernel
+def _throw_number(throw):
     """Return the row of `ROLLS` for a roll from 0 to 35."""
     high, low = dice_of(throw)
-    return high * (high - 1) // 2 + low - 1
+    return _roll_number(high, low)
 
 
 @kernel
@@ -113,7 +120,7 @@ def first_rolls(seed, item, first_trial, trials):
             arranged = cycle
         place_throws(arrangement, (first_trial + k) % CYCLE, throws)
         for roll in range(FIXED_ROLLS):
-            numbers[k, roll] = _roll_number(throws[roll])
+            numbers[k, roll] = _throw_number(throws[roll])
     return numbers
 
 
@@ -124,6 +131,23 @@ COLUMNS = len(OUTPUTS) + 1
 _TRIALS_AT_ONCE = CYCLE
 _FIRST_POSITIONS = len(ROLLS) + len(ROLLS) ** 2
 """Number of positions after the first roll and after the first two rolls."""
+_MEASURED = 1 + len(ROLLS)
+"""Number of positions whose luck trials have in common: the initial one, and those after the first roll."""
+
+
+class _Memory(NamedTuple):
+    """Working memory of the trials from one board, and what these have in common."""
+
+    words: IntArray
+    """Boards after the plays of the first rolls, int64 (_FIRST_POSITIONS, 8)."""
+    known: BoolArray
+    """Which of them are known (_FIRST_POSITIONS,)."""
+    lucks: FloatArray
+    """Adjustments for luck (_MEASURED + 1, 21, 5), with one row for positions of a single trial."""
+    measured: BoolArray
+    """Which of them are known (_MEASURED + 1,)."""
+    adjustment: FloatArray
+    """Adjustment of the trial (5,)."""
 
 
 @inline_kernel
@@ -138,8 +162,23 @@ def _dice(rules, throws, ply, stream):
         high, low = next_roll(stream)
         return high, low, -1
     high, low = dice_of(throws[ply])
-    first = _roll_number(throws[0])
-    return high, low, first if ply == 0 else ROLLS.shape[0] * (1 + first) + _roll_number(throws[1])
+    first = _throw_number(throws[0])
+    return high, low, first if ply == 0 else ROLLS.shape[0] * (1 + first) + _throw_number(throws[1])
+
+
+@inline_kernel
+def _adjust(model, rules, words, board, throws, ply, roll, memory, space):
+    """Subtract the luck of a roll at a ply from the trial's result; the roll is a row of `ROLLS`."""
+    place = _MEASURED
+    if ply == 0:
+        place = 0
+    elif ply == 1 and rules.stratified:
+        place = 1 + _throw_number(throws[0])
+    if not memory.measured[place]:
+        measure_luck(model, rules, words, board, ply, space, memory.lucks[place])
+        memory.measured[place] = place != _MEASURED
+    for j in range(len(OUTPUTS)):
+        memory.adjustment[j] += memory.lucks[place, roll, j]
 
 
 @inline_kernel
@@ -161,39 +200,34 @@ def _ends(model, rules, words, board, ply, contact, space, row):
 
 
 @lean_kernel(NOTHING)
-def play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row):
+def play_out(model, rules, words, board, throws, memory, space, stream, row):
     """Play to the end from the packed board `words` (int64[8], overwritten; `board` is the same bytes).
 
-    Writes the five probabilities of the first player on roll, luck-adjusted if the `rules` say so.  With
-    stratified dice, the first rolls are `throws`; the boards after their plays are stored in `kept` int64
-    (_FIRST_POSITIONS, 8), and marked in `known` (_FIRST_POSITIONS,), for other trials from the same board.
-    `following` int64[8] and `luck` float64 (2, 5) are working memory.
+    Writes the five probabilities of the first player on roll, luck-adjusted if the `rules` say so, to `row`.
+    With stratified dice, the first rolls are `throws`.
     """
     ply = 0
     contact = rules.stop_at_race and not _is_race(words)
-    adjustment = luck[0]
-    adjustment[:] = 0.0
+    memory.adjustment[:] = 0.0
     while not _ends(model, rules, words, board, ply, contact, space, row):
         high, low, place = _dice(rules, throws, ply, stream)
-        if place >= 0 and known[place]:
-            copy_words(kept[place], words)
-        elif ply < rules.luck_plies:
-            play_luck_adjusted(
-                model, rules, words, board, high, low, ply, space, stream, following, luck[1], adjustment
-            )
-            copy_words(following, words)
+        if ply < rules.luck_plies:
+            roll = _roll_number(high, low)
+            _adjust(model, rules, words, board, throws, ply, roll, memory, space)
+        if place >= 0 and memory.known[place]:
+            copy_words(memory.words[place], words)
         else:
             play, _ = choose_within(model, words, board, high, low, space, stream)
             copy_words(space.plays.words[play], words)
-            # Plays are not stored for a random player, nor at a ply whose luck is measured.
+            # Plays of a random player are not stored.
             if place >= 0 and model.kind != RANDOM_MODEL:
-                copy_words(words, kept[place])
-                known[place] = True
+                copy_words(words, memory.words[place])
+                memory.known[place] = True
         ply += 1
     if ply % 2 == 1:
         switch_probabilities(row)
     for j in range(len(OUTPUTS)):
-        row[j] += adjustment[j]
+        row[j] += memory.adjustment[j]
 
 
 @kernel
@@ -204,13 +238,19 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
     The results are the five probabilities of the player on roll.
     """
     stream = np.zeros(1, np.uint64)
-    words, following = np.zeros(PACKED_WORDS, np.int64), np.zeros(PACKED_WORDS, np.int64)
+    words = np.zeros(PACKED_WORDS, np.int64)
     board = bytes_of(words)
-    luck = np.zeros((2, len(OUTPUTS)))
     arrangement = np.zeros(ARRANGEMENT_SHAPE, np.int64)
     throws = np.zeros(FIXED_ROLLS, np.int64)
     first_positions = _FIRST_POSITIONS if rules.stratified else 0
-    kept, known = np.empty((first_positions, PACKED_WORDS), np.int64), np.zeros(first_positions, np.bool_)
+    measured = _MEASURED + 1 if rules.luck_plies > 0 else 0
+    memory = _Memory(
+        np.empty((first_positions, PACKED_WORDS), np.int64),
+        np.zeros(first_positions, np.bool_),
+        np.empty((measured, ROLLS.shape[0], len(OUTPUTS))),
+        np.zeros(measured, np.bool_),
+        np.zeros(len(OUTPUTS)),
+    )
     arranged = -1
     for number in range(results.shape[0]):
         trial = first_trial + number
@@ -222,8 +262,7 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
             place_throws(arrangement, trial % CYCLE, throws)
         stream[0] = derive(np.uint64(seed), np.uint64(item), np.uint64(trial))
         copy_words(start, words)
-        row = results[number]
-        play_out(model, rules, words, board, throws, kept, known, following, space, stream, luck, row)
+        play_out(model, rules, words, board, throws, memory, space, stream, results[number])
 
 
 @kernel
@@ -250,14 +289,11 @@ def luck_adjustments(model, rules, packed, rolls, ply, space):
     the positions before the rolls.
     """
     words = words_of(packed)
-    following, row = np.zeros(PACKED_WORDS, np.int64), np.zeros(len(OUTPUTS))
-    stream = np.zeros(1, np.uint64)
+    every = np.zeros((ROLLS.shape[0], len(OUTPUTS)))
     adjustments = np.zeros((packed.shape[0], len(OUTPUTS)))
     for k in range(adjustments.shape[0]):
-        high, low = rolls[k, 0], rolls[k, 1]
-        play_luck_adjusted(
-            model, rules, words[k], packed[k], high, low, ply, space, stream, following, row, adjustments[k]
-        )
+        measure_luck(model, rules, words[k], packed[k], ply, space, every)
+        adjustments[k] = every[_roll_number(rolls[k, 0], rolls[k, 1])]
     return adjustments
 
 

@@ -33,10 +33,10 @@ from motif.runtime.settings import changed
 RESULT_NAMES = (*OUTPUTS, "equity")
 _TRIALS_AT_ONCE = 1296
 """Number of trials of all boards per task of a worker."""
-_TRIALS_BETWEEN_CHECKPOINTS = 648
-"""Number of trials between checks for cancellation; fewer if luck is measured."""
-_LUCK_LASTS = 40
-"""Approximate number of plies of a game on which luck can be measured."""
+_ROLLS_BETWEEN_CHECKPOINTS = 40_000
+"""Number of rolls to choose plays for between checks for cancellation."""
+_PLIES = 50
+"""Approximate number of plies of a game."""
 TRIALS_A_CHECK = 9 * ROUND
 """Number of trials of a board between checks of the standard error."""
 
@@ -270,8 +270,7 @@ def _play(
     packed, items, first, trials, start = portion
     size = trials
     if not isinstance(player, Evaluator):
-        costs = len(packed) * (1 + min(rules.luck_plies, _LUCK_LASTS) * len(ROLLS))
-        size = max(1, _TRIALS_BETWEEN_CHECKPOINTS // max(1, costs))
+        size = _trials_between_checkpoints(rules, len(packed))
     parts = []
     for k in range(0, trials, size):
         checkpoint()
@@ -281,6 +280,17 @@ def _play(
     chances = turned(results) if after_a_play else results
     equities = scored_equities(chances, settings.scoring)
     return start, np.concatenate([chances, equities[..., None]], axis=-1)
+
+
+def _trials_between_checkpoints(rules: PlayoutRules, boards: int) -> int:
+    """Return the number of trials of `boards` boards, in whole rounds if possible, that one call plays.
+
+    Trials of one call share their first positions and the luck of their first rolls.
+    """
+    plies = min(rules.cut or _PLIES, _PLIES)
+    rolls = plies + len(ROLLS) * min(rules.luck_plies, plies)
+    trials = _ROLLS_BETWEEN_CHECKPOINTS // (rolls * boards)
+    return max(1, trials if trials < ROUND else trials - trials % ROUND)
 
 
 def evaluator_player(evaluator: Evaluator) -> CubePlayer:

@@ -36,8 +36,7 @@ from motif.players.ranking import (
     source_words,
 )
 from motif.rollouts.comparison import cubeful_stage
-from motif.rollouts.playout import MAX_PLIES, ROUND
-from motif.rollouts.rollout_evaluator import items_of
+from motif.rollouts.playout import MAX_PLIES, ROUND, items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import RESULT_NAMES, results_of_trials

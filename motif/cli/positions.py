@@ -147,11 +147,9 @@ def plays(
 class PlayRollout:
     """Options for rolling out the best plays of a hint."""
 
-    rollout: Annotated[
-        bool, option("Roll out the best plays, dropping those that are significantly worse.")
-    ] = False
+    rollout: Annotated[bool, option("Roll out the best plays.")] = False
     trials: Annotated[
-        int | None, option("With --rollout: maximum number of trials per play.", show_default="1296")
+        int | None, option("With --rollout: number of trials per play.", show_default="180")
     ] = None
     candidates: Annotated[
         int | None, option("With --rollout: number of plays to roll out.", show_default="5")
@@ -191,8 +189,8 @@ def hint(
     The source is the depth of lookahead, which is lower for poor plays; their equity is at most that of the
     worst play at full depth, so several may show the same.  Plays are valued for the match and cube of the
     options or of the ID (with --batch, of the options), with equities normalised so that a single game at
-    that cube is worth 1; otherwise for money play without a cube.  --rollout rolls out the best plays for 8
-    plies with the same dice and drops significantly worse ones; see also `motif rollout --compare`.
+    that cube is worth 1; otherwise for money play without a cube.  --rollout rolls out the best plays for 12
+    plies, luck-adjusted and with the same dice, as `motif explain` does; see also `motif rollout --compare`.
     """
     from motif.analysis.position_records import hint as hint_record
     from motif.analysis.position_records import hints, read_decisions
@@ -257,13 +255,14 @@ def _roll_out(
     ranking: "Ranking", position: "Position", cube_model: "CubeModel", rolling: PlayRollout, jobs: int | None
 ) -> "tuple[Comparison, str, Record]":
     """Roll out the best plays of a ranking; also return by whom, in words, and the JSON record."""
+    from motif.analysis.confirmation import SHORT
     from motif.rollouts import compare_plays
-    from motif.rollouts.comparison import CANDIDATES, EARLY
+    from motif.rollouts.comparison import CANDIDATES
     from motif.runtime.settings import check_count
 
     count = CANDIDATES if rolling.candidates is None else rolling.candidates
     check_count("candidates", count, 1)
-    settings = EARLY if rolling.trials is None else replace(EARLY, trials=rolling.trials)
+    settings = SHORT if rolling.trials is None else replace(SHORT, trials=rolling.trials)
     evaluator = evaluator_of(without_plies(ranking.player))
     best = [one.play for one in ranking[:count]]
     comparison = compare_plays(

@@ -33,7 +33,7 @@ from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.cube_model import NO_CUBE, CubeModel, cubeful_values
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import switched_equities, turned
-from motif.rollouts.playout import ROUND
+from motif.rollouts.playout import ROUND, items_of
 from motif.rollouts.rollout_settings import RolloutSettings, valued_for
 from motif.rollouts.tally import RollsOf, Tally, p_value, standard_errors
 from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, results_of_trials, tally_trials
@@ -43,8 +43,6 @@ from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.settings import check_count
 
-EARLY = RolloutSettings(1296, cut=8, stop_at_bearoff=True, stratified=True, eliminate=True)
-"""Settings of a comparison that takes about a tenth of a second; see docs/how-to/rollouts.md."""
 CANDIDATES = 5
 """Number of plays compared by default."""
 _STEP = 1e-4
@@ -302,9 +300,10 @@ def compare_plays(
 ) -> Comparison:
     """Roll out `plays` of a roll, or the `candidates` best plays by static evaluation, with the same dice.
 
-    Trial t of every play has the same dice.  With ``settings.eliminate``, plays that are significantly
-    worse than another play are dropped.  ``settings.se`` is the standard error to reach for the differences
-    between the best play and all remaining plays.
+    Trial t of every play has the same dice, which depend on the position and ``settings.seed``.  With
+    ``settings.eliminate``, plays that are significantly worse than another play are dropped.
+    ``settings.se`` is the standard error to reach for the differences between the best play and all
+    remaining plays.
 
     With a `cube_model`, whose side 0 is the mover, plays are selected and compared by the cubeful equities
     of their probabilities; within the trials, ``settings.scoring`` determines the choice of plays.
@@ -327,6 +326,7 @@ def compare_plays(
     stopwatch = Stopwatch()
     stages = _stages(
         pack_many(np.array([play.position.board for play in options])),
+        int(items_of(pack_many(position.board[None]))[0]),
         settings.player_of(evaluator),
         settings,
         NO_CUBE if cube else cube_model,
@@ -355,6 +355,7 @@ def _best_by_evaluation(
 
 def _stages(
     packed: Board,
+    item: int,
     player: Model | Evaluator,
     settings: RolloutSettings,
     cube_model: CubeModel,
@@ -362,18 +363,18 @@ def _stages(
     label: str,
     jobs: int | None,
 ) -> list[Stage]:
-    """Roll out the plays that lead to the boards `packed` (n, 64), as `compare_plays` says."""
+    """Roll out the plays that lead to the boards `packed` (n, 64) with the dice of `item`."""
     staged, count = partial(cubeful_stage, cube_model, packed), len(packed)
     options: dict[str, Any] = {"after_a_play": True, "cube": cube, "jobs": jobs}
     if not settings.eliminate:
-        every, items = np.arange(count), np.zeros(count, np.int64)
+        every, items = np.arange(count), np.full(count, item)
         options |= {"label": label, "error_of": lambda tally: staged(tally, every).largest_error}
         (tally,) = tally_trials(player, settings, packed, items, together=count, **options)
         return [staged(tally, every)]
     with progress(label, settings.trials) as advance:
 
         def play(plays: PlayNumbers, first: int, count: int) -> FloatArray:
-            items = np.zeros(len(plays), np.int64)
+            items = np.full(len(plays), item)
             results = results_of_trials(player, settings, packed[plays], items, first, count, **options)
             advance(count)
             return results
@@ -384,7 +385,7 @@ def _stages(
             settings.trials,
             settings.error_rate,
             columns=len(RESULT_NAMES),
-            rolls_of=settings.rolls_of(0),
+            rolls_of=settings.rolls_of(item),
             staged=staged,
             se=settings.se,
         )

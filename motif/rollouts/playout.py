@@ -26,7 +26,7 @@ from motif.evaluators.kernels import RANDOM_MODEL, best_reply, choose_within, tr
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, switch_probabilities
 from motif.parameters.position_class import in_contact
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
-from motif.runtime.streams import THROWS, derive, dice_of, next_below, next_roll
+from motif.runtime.streams import THROWS, derive, dice_of, mix, next_below, next_roll
 
 
 @lean_kernel(NOTHING)
@@ -103,6 +103,19 @@ def _throw_number(throw):
     """Return the row of `ROLLS` for a roll from 0 to 35."""
     high, low = dice_of(throw)
     return _roll_number(high, low)
+
+
+@kernel
+def items_of(packed):
+    """Return a hash (n,), below 2**63, of each packed board (n, 64)."""
+    words = words_of(packed)
+    items = np.empty(packed.shape[0], np.int64)
+    for k in range(words.shape[0]):
+        state = np.uint64(0)
+        for w in range(words.shape[1]):
+            state = mix(state ^ np.uint64(words[k, w])) + np.uint64(w + 1)
+        items[k] = np.int64(state >> np.uint64(1))
+    return items
 
 
 @kernel
@@ -306,17 +319,17 @@ def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
 
 
 @kernel
-def roll_out(model, rules, packed, items, seed, trials, space, sums, squares):
-    """Add the trials of each packed board (n, 64) to `sums` and `squares`, float64 (n, COLUMNS).
+def roll_out(model, rules, packed, items, seed, first_trial, trials, space, sums, squares):
+    """Add `trials` trials of each packed board (n, 64) to `sums` and `squares`, float64 (n, COLUMNS).
 
     The columns are the five probabilities and the money equity; the dice are the same as in `board_trials`.
     """
     starts = words_of(packed)
     results = np.empty((min(trials, _TRIALS_AT_ONCE), len(OUTPUTS)))
     for k in range(packed.shape[0]):
-        for first in range(0, trials, _TRIALS_AT_ONCE):
-            part = results[: min(trials - first, _TRIALS_AT_ONCE)]
-            board_trials(model, rules, starts[k], items[k], seed, first, space, part)
+        for done in range(0, trials, _TRIALS_AT_ONCE):
+            part = results[: min(trials - done, _TRIALS_AT_ONCE)]
+            board_trials(model, rules, starts[k], items[k], seed, first_trial + done, space, part)
             for number in range(part.shape[0]):
                 row = part[number]
                 for j in range(len(OUTPUTS)):

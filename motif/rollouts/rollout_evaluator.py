@@ -17,7 +17,6 @@ from motif.board.identifiers import whole_number
 from motif.board.moves import PlayBatch
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
-from motif.compiler.jit import kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_evaluator
 from motif.evaluators.cube_model import CubeModel, cubeful_values
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
@@ -27,16 +26,12 @@ from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import prepared
 from motif.rollouts.comparison import PlayNumbers, eliminated
 from motif.rollouts.player_trials import Portion, play_trials
-from motif.rollouts.playout import COLUMNS, roll_out
+from motif.rollouts.playout import COLUMNS, MAX_PLIES, ROUND, items_of, roll_out
 from motif.rollouts.rollout_settings import RolloutSettings, parse_luck_plies, scored_equities, valued_for
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.progress import checkpoint
 from motif.runtime.settings import check_count
-from motif.runtime.streams import mix
-
-_TRIALS_BETWEEN_CHECKPOINTS = 1296
-"""Number of trials between checks for cancellation, which take at most some tenths of a second."""
 
 
 class RolloutEvaluator(Evaluator):
@@ -75,9 +70,9 @@ class RolloutEvaluator(Evaluator):
         self._judge = valued_for(evaluator, settings.scoring)
 
     def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
-        """See `Evaluator.evaluate_many`; luck-adjusted means outside 0 to 1 are clipped."""
+        """See `Evaluator.evaluate_many`."""
         packed = pack_many(as_boards(positions))
-        return np.clip(self._means(packed, self._items(packed)), 0, 1).astype(np.float32)
+        return self._means(packed, self._items(packed)).astype(np.float32)
 
     def equity_many(self, boards: Board) -> FloatArray:
         """See `Evaluator.equity_many`; the equity depends on the scoring."""
@@ -177,19 +172,24 @@ class RolloutEvaluator(Evaluator):
         return equities
 
     def _means(self, packed: Board, items: IntArray) -> FloatArray:
-        """Return the mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,)."""
+        """Return the mean probabilities (n, 5) of packed boards (n, 64) with the dice of `items` (n,).
+
+        Luck-adjusted means outside 0 to 1 are clipped.
+        """
         sums, squares = np.zeros((2, len(packed), COLUMNS))  # the kernel needs both
         trials = self.settings.trials
         if isinstance(self._player, Evaluator):
-            return np.asarray(self._trials(packed, items, 0, trials).mean(axis=1))
+            return np.clip(self._trials(packed, items, 0, trials).mean(axis=1), 0, 1)
         model, space = prepared(self._player)
-        size = max(1, _TRIALS_BETWEEN_CHECKPOINTS // trials)
-        for k in range(0, len(packed), size):
-            checkpoint()
-            part = slice(k, k + size)
-            where = packed[part], items[part], self.settings.seed, trials
-            roll_out(model, self._rules, *where, space, sums[part], squares[part])
-        return sums[:, : len(OUTPUTS)] / trials
+        at_once = self._rules.trials_at_once()
+        count = max(1, at_once // trials)
+        for k in range(0, len(packed), count):
+            part = slice(k, k + count)
+            for first in range(0, trials, at_once):
+                checkpoint()
+                where = packed[part], items[part], self.settings.seed, first, min(at_once, trials - first)
+                roll_out(model, self._rules, *where, space, sums[part], squares[part])
+        return np.clip(sums[:, : len(OUTPUTS)] / trials, 0, 1)
 
     def _trials(self, packed: Board, items: IntArray, first: int, count: int) -> FloatArray:
         """Return the probabilities (n, count, 5) of some trials of packed boards (n, 64)."""
@@ -198,20 +198,7 @@ class RolloutEvaluator(Evaluator):
         )
 
 
-@kernel
-def items_of(packed):
-    """Return a hash (n,), below 2**63, of each packed board (n, 64)."""
-    words = words_of(packed)
-    items = np.empty(packed.shape[0], np.int64)
-    for k in range(words.shape[0]):
-        state = np.uint64(0)
-        for w in range(words.shape[1]):
-            state = mix(state ^ np.uint64(words[k, w])) + np.uint64(w + 1)
-        items[k] = np.int64(state >> np.uint64(1))
-    return items
-
-
-ENDING = RolloutSettings(1296, stop_at_bearoff=True, stratified=True)
+ENDING = RolloutSettings(2 * ROUND, stop_at_bearoff=True, stratified=True, luck_plies=MAX_PLIES)
 """Settings for late endings; see docs/how-to/bearoff.md."""
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.identifiers import whole_number
+from motif.board.movegen import ROLLS
 from motif.board.packed import Board
 from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.bearoff import BearoffTables, bearoff_tables, no_tables
@@ -22,7 +23,7 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollouts.playout import MAX_PLIES, first_rolls
+from motif.rollouts.playout import MAX_PLIES, ROUND, first_rolls
 from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.layout import listed
@@ -75,6 +76,12 @@ def valued_for(evaluator: Evaluator, scoring: str) -> Evaluator:
 ALL_PLIES = "all"
 
 
+_ROLLS_AT_ONCE = 40_000
+"""Number of rolls for which a kernel chooses plays between checks for cancellation."""
+_PLIES = 50
+"""Approximate number of plies of a game."""
+
+
 class PlayoutRules(NamedTuple):
     """Rules of trials for kernels."""
 
@@ -84,6 +91,17 @@ class PlayoutRules(NamedTuple):
     luck_plies: int
     tables: BearoffTables
     """Bearoff tables at whose positions trials are truncated; `no_tables` for none."""
+
+    def trials_at_once(self, boards: int = 1) -> int:
+        """Return the number of trials of `boards` boards that a kernel plays in some tenths of a second.
+
+        If possible, it is a multiple of `ROUND`, because trials of one call share their first positions and
+        the luck of their first rolls.
+        """
+        plies = min(self.cut or _PLIES, _PLIES)
+        rolls = plies + len(ROLLS) * min(self.luck_plies, plies)
+        trials = _ROLLS_AT_ONCE / (rolls * boards)
+        return round(trials / ROUND) * ROUND or max(1, int(trials))
 
 
 @dataclass(frozen=True)

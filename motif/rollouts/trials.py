@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motif.board.movegen import ROLLS
 from motif.board.packed import Board, pack_many, unpack_many
 from motif.board.position import PositionLike, Positions, as_boards, one_or_more
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
@@ -33,10 +32,6 @@ from motif.runtime.settings import changed
 RESULT_NAMES = (*OUTPUTS, "equity")
 _TRIALS_AT_ONCE = 1296
 """Number of trials of all boards per task of a worker."""
-_ROLLS_BETWEEN_CHECKPOINTS = 40_000
-"""Number of rolls to choose plays for between checks for cancellation."""
-_PLIES = 50
-"""Approximate number of plies of a game."""
 TRIALS_A_CHECK = 9 * ROUND
 """Number of trials of a board between checks of the standard error."""
 
@@ -190,7 +185,8 @@ def tally_trials(
     tallies = [Tally(columns, settings.rolls_of(int(item))) for item in items[::together]]
     settled: set[int] = set()
     stops = settings.se > 0
-    portion = TRIALS_A_CHECK if stops else max(1, _TRIALS_AT_ONCE // together)
+    at_once = settings.rules().trials_at_once(together)
+    portion = TRIALS_A_CHECK if stops else max(1, min(at_once, _TRIALS_AT_ONCE // together))
     portion = min(settings.trials, portion)
     boards_at_once = together * (1 if stops else max(1, _TRIALS_AT_ONCE // (portion * together)))
 
@@ -270,7 +266,7 @@ def _play(
     packed, items, first, trials, start = portion
     size = trials
     if not isinstance(player, Evaluator):
-        size = _trials_between_checkpoints(rules, len(packed))
+        size = rules.trials_at_once(len(packed))
     parts = []
     for k in range(0, trials, size):
         checkpoint()
@@ -280,17 +276,6 @@ def _play(
     chances = turned(results) if after_a_play else results
     equities = scored_equities(chances, settings.scoring)
     return start, np.concatenate([chances, equities[..., None]], axis=-1)
-
-
-def _trials_between_checkpoints(rules: PlayoutRules, boards: int) -> int:
-    """Return the number of trials of `boards` boards, in whole rounds if possible, that one call plays.
-
-    Trials of one call share their first positions and the luck of their first rolls.
-    """
-    plies = min(rules.cut or _PLIES, _PLIES)
-    rolls = plies + len(ROLLS) * min(rules.luck_plies, plies)
-    trials = _ROLLS_BETWEEN_CHECKPOINTS // (rolls * boards)
-    return max(1, trials if trials < ROUND else trials - trials % ROUND)
 
 
 def evaluator_player(evaluator: Evaluator) -> CubePlayer:

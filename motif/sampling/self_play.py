@@ -278,7 +278,7 @@ def label(model, record, count, rules, space):
     squares[:] = 0
     boards, items, trials = record.boards[:count], record.items[:count], rules.trials
     if record.trials.shape[1] == 0:
-        roll_out(model, rules.rollout, boards, items, rules.seed, trials, space, sums, squares)
+        roll_out(model, rules.rollout, boards, items, rules.seed, 0, trials, space, sums, squares)
         return
     starts, results = words_of(boards), np.empty((trials, _EQUITY))
     for k in range(count):

@@ -27,7 +27,7 @@ from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
 from motif.evaluators.cube_model import cubeful_values
 from motif.evaluators.probabilities import turned
-from motif.rollouts.rollout_evaluator import items_of
+from motif.rollouts.playout import items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import results_of_trials
 from tests.board.test_mat_file import played

@@ -188,12 +188,22 @@ def test_hint_rolls_out_its_best(motif_json, motif):
     assert record["plays"] == plain["plays"]
     rolled = record["rollout"]
     assert {play["position"] for play in rolled["plays"]} == {play["position"] for play in plain["plays"][:3]}
-    assert (rolled["trials"], rolled["error_rate"]) == (72, 0.05)
-    assert "trials in total by pubeval" in motif(*words, "--rollout", "--trials", 36).out
+    assert (rolled["trials"], rolled["error_rate"]) == (72, None)
+    assert {play["trials"] for play in rolled["plays"]} == {72}
+    assert "36 trials per play by pubeval" in motif(*words, "--rollout", "--trials", 36).out
     # The player with lookahead ranks the plays; the static one plays them out.
     for player in ("pubeval@1", "pubeval@1:wide"):
         record = motif_json(*words[:-1], player, "--rollout", "--trials", 36, "--candidates", 2)
         assert record["rollout"]["player"] == "pubeval"
+
+
+def test_a_hint_with_a_rollout_shows_the_numbers_of_explain(motif_json):
+    decision = (START, "6", "4")
+    first, second = motif_json("hint", *decision, "--rollout", "--candidates", 2)["rollout"]["plays"]
+    explained = motif_json("explain", *decision)
+    assert explained["judged_source"] == "rollout"
+    assert explained["judged"] == pytest.approx([first["equity"], second["equity"]], abs=1e-12)
+    assert explained["judged_se"] == pytest.approx(second["difference_se"], abs=1e-12)
 
 
 def test_a_rollout_is_a_player(motif_json):

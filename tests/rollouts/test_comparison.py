@@ -8,12 +8,14 @@ import pytest
 
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
+from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import load_static
 from motif.evaluators.cube_model import NO_CUBE, without_cube
 from motif.evaluators.probabilities import turned
 from motif.rollouts import RolloutSettings, compare_plays
+from motif.rollouts.playout import items_of
 from motif.rollouts.trials import TRIALS_A_CHECK
 from motif.runtime.errors import PlayError, PositionError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
@@ -30,9 +32,10 @@ def compared(position=START, roll=ROLL, evaluator=MADE, *, jobs=1, plays=None, c
 
 def test_differences_are_those_of_paired_trials():
     result = compared(trials=50, cut=3, seed=2)
+    item = int(items_of(pack_many(START.board[None]))[0])
     values = {}
     for it in result.plays:
-        trials = single_trials(it.play.position.board, 0, 50, MADE.model, seed=2, cut=3)
+        trials = single_trials(it.play.position.board, item, 50, MADE.model, seed=2, cut=3)
         values[it.play] = -trials[:, 5]
         np.testing.assert_allclose(it.mean[:5], turned(trials[:, :5]).mean(axis=0), atol=1e-12)
         np.testing.assert_allclose(it.mean[5], values[it.play].mean(), atol=1e-12)
@@ -173,7 +176,7 @@ def test_remaining_plays_have_the_same_values_without_elimination():
     settings = RolloutSettings(trials=216, cut=4, stratified=True, eliminate=True, error_rate=1e-12)
     cube_model = cube_model_for(MatchState(7, 2, 4))
     early, all_alike = (
-        compare_plays(START, ROLL, load_static("motif-v1"), one, cube_model=cube_model, candidates=4)
+        compare_plays(START, (6, 4), load_static("motif-v1"), one, cube_model=cube_model, candidates=4)
         for one in (settings, replace(settings, eliminate=False))
     )
     whole = {it.play: it for it in all_alike.plays}

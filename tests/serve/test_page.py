@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
+from motif.analysis.confirmation import SHORT
 from motif.analysis.match import analyse_match
 from motif.analysis.match.review import Review, ReviewedRoll
 from motif.board.marks import LOWEST_PR_RATING, PR_RATINGS
@@ -303,3 +304,18 @@ def test_the_roll_of_a_game_that_was_abandoned_is_not_an_error():
     review = Review(replace(record), load_evaluator("pubeval"))
     rolls = [one for part in review.parts() for one in review.records(part) if one["is_play"]]
     assert [(one["game"], one["move"], one["done"]) for one in rolls] == [(1, 1, "8/5 6/5"), (1, 1, None)]
+
+
+def test_the_page_makes_the_trials_of_analyses():
+    script = (FILES / "rollout.js").read_text(encoding="utf-8")
+    (steps,) = re.findall(r"STEPS = (\[.*?\])", script)
+    (settings,) = re.findall(r"SETTINGS = \{(.*?)\}", script)
+    given = dict(pair.split(": ") for pair in settings.strip().split(", "))
+    assert json.loads(steps)[-1] == SHORT.trials
+    assert {name: json.loads(value) for name, value in given.items()} == {
+        "cut": SHORT.cut,
+        "luck_plies": SHORT.cut,
+        "stop_at_bearoff": SHORT.stop_at_bearoff,
+        "stratified": SHORT.stratified,
+    }
+    assert SHORT.luck_plies >= SHORT.cut

@@ -138,17 +138,16 @@ def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
     rolled = told.evidence.pair.rolled
     assert rolled is not None
     assert rolled.difference >= 0
-    assert told.summary.startswith(f"{told.better.notation} is better than")
-    expected = (
-        "Too close to call: the standard error of the rollout" if rolled.difference < 2 * rolled.se else ""
-    )
-    assert told.certainty.startswith(expected)
+    is_close = rolled.difference < 2 * rolled.se
+    assert told.summary.endswith("too close to call.") == is_close
+    assert ("is better than" in told.summary) != is_close
+    assert told.certainty.startswith("The standard error of the rollout" if is_close else "")
 
 
 @pytest.mark.parametrize(
     ("difference", "se", "words"),
     [
-        (0.05, 0.03, "Too close to call: the standard error of the rollout is 0.030."),
+        (0.05, 0.03, "The standard error of the rollout is 0.030."),
         (
             *(0.05, 0.02),
             "Likely: the gap is more than twice the standard error of the rollout (0.020), but less than "
@@ -164,7 +163,9 @@ def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, diffe
         KnownPlay(play, 0.0, "rollout", se, 0.0) for play in legal_plays(Position.start(), (3, 1))[:2]
     )
     pair = known_pair(better._replace(equity=difference), worse, se)
-    assert explanation._certainty("motif-v19@2", pair, difference, phrases("en")) == words
+    key, error = explanation._certainty("motif-v19@2", pair, difference)
+    english = phrases("en")
+    assert english.say("certainty", key, player="motif-v19@2", error=english.amount(error)) == words
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,8 @@ _SURE_ROLLED = (("clear", 8.0), ("likely", 2.0))
 """
 _OPEN = 2.0
 """Minimum ratio of a difference to its standard error by a rollout; below, the better play is unknown."""
+_TOO_CLOSE = ("noisy", "open")
+"""Kinds of certainty at which either play may be better."""
 
 
 @dataclass(frozen=True)
@@ -340,6 +342,8 @@ def explain_play(
     beyond = evidence.rows(board)
     difference = evidence.difference
     in_chances = comparison.parts.scale.win_only and evidence.cubeful is None
+    shown = difference if in_chances else choice.shown_difference
+    certainty, error = _certainty(evaluator.name, choice, difference)
     return Explanation(
         evaluator=evaluator.name,
         position=position,
@@ -350,9 +354,9 @@ def explain_play(
         evidence=evidence,
         reasons=with_shown(shown_rows(board, beyond, difference, names, words), choice.shown_difference),
         parts=parts,
-        summary=_verdict(names, difference if in_chances else choice.shown_difference, in_chances, words),
+        summary=_verdict(names, shown, in_chances, certainty in _TOO_CLOSE, words),
         gammons=_gammons(evaluator, plays, names, cube_model, difference, words),
-        certainty=_certainty(evaluator.name, choice, difference, words),
+        certainty=words.say("certainty", certainty, player=evaluator.name, error=words.amount(error)),
         words=words,
     )
 
@@ -437,30 +441,39 @@ def _gammons(
     return words.say("gammons", key, better=names[0], worse=names[1], first=first, second=second)
 
 
-def _verdict(names: tuple[str, str], difference: float, in_chances: bool, words: Phrases) -> str:
+def _verdict(
+    names: tuple[str, str], difference: float, in_chances: bool, is_close: bool, words: Phrases
+) -> str:
     """Return a sentence on which play is better, and by how much."""
     table = ("on_chances",) if in_chances else ()
     amount = words.amount(50 * abs(difference), 1) if in_chances else words.amount(abs(difference))
     key = "equal" if abs(difference) < MIN_SHOWN else "better" if difference > 0 else "worse"
-    return words.say(*table, key, better=names[0], worse=names[1], difference=amount)
+    first, second = names
+    if is_close and key != "equal":
+        first, second = names if key == "better" else names[::-1]
+        key = "close"
+    return words.say(*table, key, better=first, worse=second, difference=amount)
 
 
-def _certainty(player: str, choice: ComparedPair, difference: float, words: Phrases) -> str:
-    """Return a sentence that compares a `difference` with its standard error and the average error."""
+def _certainty(player: str, choice: ComparedPair, difference: float) -> tuple[str, float]:
+    """Compare a `difference` with its standard error and the average error of a player.
+
+    Returns the key of a sentence and the error that it names.
+    """
     if choice.is_exact:
-        return words.say("certainty", "exact")
+        return "exact", 0.0
     rolled = choice.rolled
     if rolled is not None and abs(difference) < _OPEN * rolled.se:
-        return words.say("certainty", "noisy", error=words.amount(rolled.se))
+        return "noisy", rolled.se
     rate = known_error_rate(player)
     if rate is None:
-        return words.say("certainty", "unknown")
+        return "unknown", 0.0
     error = rate / MILLIPOINTS
     sure = _SURE if rolled is None else _SURE_ROLLED
     key = next((key for key, times in sure if abs(difference) >= times * error), "open")
     if key == "clear" and rolled is not None and abs(difference) < CONFIRMED_Z * rolled.se:
-        return words.say("certainty", "likely_rolled", error=words.amount(rolled.se))
-    return words.say("certainty", key, player=player, error=words.amount(error))
+        return "likely_rolled", rolled.se
+    return key, error
 
 
 def explain_position(evaluator: Evaluator, position: Position) -> PositionExplanation:

@@ -1,11 +1,13 @@
 """A decision has the same numbers in match analysis, `hint`, `explain`, `cube` and the tutor."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import motif
+from motif.analysis import confirmation
 from motif.analysis.confirmation import ROLLOUT_THRESHOLD
 from motif.analysis.match import MatchAnalysis
 from motif.analysis.match.decision_errors import context_of
@@ -101,7 +103,8 @@ def check(analyses: list[MatchAnalysis], judge: str) -> int:
     return count
 
 
-def test_one_decision_has_one_number(tmp_path):
+def test_one_decision_has_one_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(confirmation, "SHORT", replace(confirmation.SHORT, trials=72, cut=6))
     assert check(analysed(tmp_path, "motif-v19@1", 1), "motif-v19@1") > 20
 
 

@@ -240,7 +240,7 @@ def test_candidates_are_the_chosen_play_the_best_ones_and_some_others(tmp_path, 
 
 def test_replies_are_the_best_plays_of_one_roll_after_each_candidate(tmp_path):
     # Until the first recorded decision, both samples play the same games.
-    plain = replace(GAMES, games=120, candidates=4, rate=0.1, seed=4)
+    plain = replace(GAMES, games=80, candidates=4, rate=0.1, seed=4)
     before = rows_by_decision(plays := read_dataset(made(tmp_path / "plays", plain)))
     after = rows_by_decision(
         replies := read_dataset(made(tmp_path / "replies", replace(plain, replies=True)))

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
-from motif.analysis.confirmation import SHORT
+from motif.analysis import confirmation
 from motif.analysis.explain.reasons import row, with_shown
 from motif.board.marks import MIN_RATED
 from motif.board.mat_file import mat_text
@@ -23,7 +23,7 @@ EXACTLY = 1e-9
 
 
 @pytest.fixture(name="client", scope="module")
-def _client(tmp_path_factory):
+def _client(tmp_path_factory, short_rollouts):
     with opened(tmp_path_factory.mktemp("games")) as client:
         yield client
 
@@ -170,7 +170,7 @@ def test_cube_advice_has_the_numbers_of_the_analysis(client, decisions):
 def test_a_rollout_on_the_page_agrees_with_the_analysis(client, errors):
     one = next(each for each in errors if each["source"] == "rollout")
     names = ("trials", "cut", "luck_plies", "stop_at_bearoff", "stratified")
-    settings = {name: getattr(SHORT, name) for name in names}
+    settings = {name: getattr(confirmation.SHORT, name) for name in names}
     plays = [each["done"] for each in pair_of(one)]
     rolled = asked(client, "rollout", {"id": one["id"], "compare": True, "play": plays, **settings})
     for each in rolled["plays"]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.movegen import ROLLS
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, PositionLike, as_boards
@@ -178,6 +179,12 @@ class Evaluator(ABC):
             best = first_best(values, batch.offsets[:-1])
             after[batch.decisions], equities[batch.decisions] = batch.boards[best], values[best]
         return BestPlays(after, equities)
+
+    def roll_equities(self, boards: Board) -> FloatArray:
+        """Return the equities (n, 21) of the best play of every roll on `boards` (n, 26) for the mover."""
+        every = np.tile(ROLLS, (len(boards), 1))
+        best = self.best_plays(np.repeat(boards, len(ROLLS), axis=0), every)
+        return best.equities.reshape(len(boards), len(ROLLS))
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> "Evaluator":
         """Return an evaluator whose equities are cubeful, by `cube_model`.

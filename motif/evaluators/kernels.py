@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from motif.board.movegen import generate_scored, generate_with_steps, generate_within
+from motif.board.movegen import ROLLS, generate_scored, generate_with_steps, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import CHECKERS, PACKED_SIZE, PACKED_WORDS, made, occupied, pack, unpack
 from motif.compiler.jit import NOTHING, WHOLE, WHOLES, inline_kernel, kernel, lean_kernel, words_of
@@ -471,6 +471,16 @@ def best_reply(model, words, packed, high, low, space):
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
     best, score = best_scored(considered, space)
     return place_of(order, best), np.int64(best), equity_of_score(model, score)
+
+
+@lean_kernel(NOTHING)
+def best_equities(model, packed, space, equities):
+    """Write the movers' equities float64 (n, 21) of the best play of every roll on packed boards (n, 64)."""
+    words = words_of(packed)
+    for k in range(packed.shape[0]):
+        for number in range(ROLLS.shape[0]):
+            high, low = ROLLS[number, 0], ROLLS[number, 1]
+            _, _, equities[k, number] = best_reply(model, words[k], packed[k], high, low, space)
 
 
 @inline_kernel

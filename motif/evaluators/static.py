@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.movegen import ROLLS
 from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
@@ -24,6 +25,7 @@ from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, squash
 from motif.evaluators.kernels import (
     SOURCES,
     WEIGHTS_MODEL,
+    best_equities,
     cube_pairs_packed,
     evaluate_packed,
     score_by_tables,
@@ -124,6 +126,13 @@ class StaticEvaluator(Evaluator):
         # As in `trace_value`: the next player's score, squashed and converted to the mover's equity.
         chances = np.tanh(intercept + slope * switched_equities(scores))
         return switched_equities(np.where(points, points, chances))
+
+    def roll_equities(self, boards: Board) -> FloatArray:
+        """See `Evaluator.roll_equities`; the best plays are those that the move filter lets through."""
+        model, space = prepared(filtered(self).model)
+        values = np.empty((len(boards), len(ROLLS)))
+        best_equities(model, pack_many(boards), space, values)
+        return values
 
     def is_exact(self, boards: Board) -> BoolArray:
         """See `Evaluator.is_exact`: the two-sided bearoff tables are exact for few checkers."""

@@ -84,8 +84,7 @@ def luck_of_rolls(judge: Evaluator, boards: Board, rolls: IntArray, opening: boo
     The value of a roll is the value of its best play according to `judge`. An `opening` roll is never a
     double.
     """
-    every = np.tile(ROLLS, (len(boards), 1))
-    best = judge.best_plays(np.repeat(boards, len(ROLLS), axis=0), every).equities.reshape(len(boards), -1)
+    best = judge.roll_equities(boards)
     rolled = best[np.arange(len(boards)), roll_numbers(rolls)]
     return rolled - best @ (OPENING_SHARES if opening else ROLL_SHARES)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from motif.board.movegen import ROLLS
 from motif.board.moves import legal_plays, play_batches
 from motif.board.position import Position
 from motif.evaluators import Evaluator, load_static
@@ -47,3 +48,18 @@ def test_batches_change_nothing(plays_at_once):
         values = evaluator.play_equities(board[None], batch)
         assert best.equities[row] == values.max()
         assert (best.boards[row] == batch.boards[np.argmax(values)]).all()
+
+
+@pytest.mark.parametrize("name", ["bras", "pubeval", "motif-v1"])
+def test_every_roll_has_the_value_of_its_best_play(name):
+    """Weight files look at the plays that their move filter lets through."""
+    boards, _ = some_decisions("pubeval", 40, seed=3)
+    evaluator = load_static(name)
+    values, exact = evaluator.roll_equities(boards), Evaluator.roll_equities(evaluator, boards)
+    assert values.shape == (40, len(ROLLS))
+    np.testing.assert_array_less(values, exact + 1e-9)
+    if name == "motif-v1":
+        assert np.mean(values > exact - 1e-9) > 0.95
+        assert np.mean(exact - values) < 0.005
+    else:
+        np.testing.assert_allclose(values, exact, atol=1e-9)

@@ -1,9 +1,7 @@
 """Settings for all tests."""
 
 import signal
-from dataclasses import replace
 
-import pytest
 from hypothesis import HealthCheck, settings
 
 from motif.runtime.progress import COMPILATION
@@ -16,13 +14,3 @@ settings.load_profile("busy")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # The output of a command in a test must not depend on which kernels are in the cache.
 COMPILATION.is_said = True
-
-
-@pytest.fixture(scope="module")
-def short_rollouts():
-    """Make rollouts that confirm errors five times shorter, where their numbers are only compared."""
-    from motif.analysis import confirmation
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(confirmation, "SHORT", replace(confirmation.SHORT, trials=72, cut=6))
-        yield

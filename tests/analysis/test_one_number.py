@@ -1,13 +1,11 @@
 """A decision has the same numbers in match analysis, `hint`, `explain`, `cube` and the tutor."""
 
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import motif
-from motif.analysis import confirmation
 from motif.analysis.confirmation import ROLLOUT_THRESHOLD
 from motif.analysis.match import MatchAnalysis
 from motif.analysis.match.decision_errors import context_of
@@ -17,6 +15,7 @@ from motif.board.notation import find_play
 from motif.cli.main import main
 from motif.evaluators import load_evaluator
 from motif.session.advisor import Advisor
+from tests.short_rollouts import shorten_rollouts
 
 EXACTLY = 1e-9
 
@@ -104,7 +103,7 @@ def check(analyses: list[MatchAnalysis], judge: str) -> int:
 
 
 def test_one_decision_has_one_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(confirmation, "SHORT", replace(confirmation.SHORT, trials=72, cut=6))
+    shorten_rollouts(monkeypatch)
     assert check(analysed(tmp_path, "motif-v19@1", 1), "motif-v19@1") > 20
 
 

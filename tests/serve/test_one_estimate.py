@@ -17,14 +17,16 @@ from motif.serve.analysis_store import with_ratings
 from motif.serve.quiz import AskedQuestion, judge_answer
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
+from tests.short_rollouts import shorten_rollouts
 
 ANALYST = f"{default_player()}@1"
 EXACTLY = 1e-9
 
 
 @pytest.fixture(name="client", scope="module")
-def _client(tmp_path_factory, short_rollouts):
-    with opened(tmp_path_factory.mktemp("games")) as client:
+def _client(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch, opened(tmp_path_factory.mktemp("games")) as client:
+        shorten_rollouts(patch)
         yield client
 
 

@@ -448,11 +448,10 @@ def _verdict(
     table = ("on_chances",) if in_chances else ()
     amount = words.amount(50 * abs(difference), 1) if in_chances else words.amount(abs(difference))
     key = "equal" if abs(difference) < MIN_SHOWN else "better" if difference > 0 else "worse"
-    first, second = names
     if is_close and key != "equal":
-        first, second = names if key == "better" else names[::-1]
+        names = names if key == "better" else (names[1], names[0])
         key = "close"
-    return words.say(*table, key, better=first, worse=second, difference=amount)
+    return words.say(*table, key, better=names[0], worse=names[1], difference=amount)
 
 
 def _certainty(player: str, choice: ComparedPair, difference: float) -> tuple[str, float]:

@@ -557,11 +557,20 @@ def trace_packed(model, packed, space):
 
 
 @inline_kernel
+def _scores_probabilities(model):
+    """Return whether scores are the equities of the five probabilities, in every position class."""
+    scores = model.kind == WEIGHTS_MODEL and not model.win_only
+    for position_class in range(model.ranking.first.shape[0]):
+        scores &= not _has_ranking_head(model, position_class)
+    return scores
+
+
+@inline_kernel
 def _value_boards(model, packed, first, last, space):
     """Write the probabilities of packed boards, from `first` to `last`, to ``space.rows`` from row 0 on."""
     words = words_of(packed)[first:last]
     boards, everything, count = packed[first:last], space.filter_kept[:0], last - first
-    if model.kind == WEIGHTS_MODEL and not model.win_only:
+    if _scores_probabilities(model):
         score_boards(model, words, boards, everything, count, space, space.scores)
     else:
         space.has_row[:count] = False

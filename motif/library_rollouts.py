@@ -7,7 +7,7 @@ from motif.analysis.judge import MatchOptions, for_match
 from motif.board.moves import Play, RollLike
 from motif.board.moves import legal_plays as plays_of
 from motif.board.position import PositionLike, Positions
-from motif.doubling.cube_states import cube_maker
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.evaluators.named import LATEST
 from motif.library import given_roll, legal_play, match_options, position_and_match
@@ -92,15 +92,16 @@ def compare_plays(
         Settings of the rollout; by default those of ``RolloutSettings()``.
     plays
         The play or plays to compare, in notation such as ``"8/5 6/5"``; by default the best plays according
-        to the player.
+        to the player.  Plays that lead to the same position are one play.
     candidates
         Number of plays to compare if `plays` is empty, at least 1.
     cubeful
-        Whether both sides double, take and pass in the trials.
+        Whether the cube is in play although neither `position` nor a keyword gives a match or a cube.
     jobs
         Number of processes, by default all cores; the result does not depend on it.
     **keywords
         Match and cube as for `rank`, and fields of `RolloutSettings` such as ``trials=1296, eliminate=True``.
+        With a match or a cube, both sides double, take and pass in the trials.
 
     Returns
     -------
@@ -136,8 +137,7 @@ def compare_plays(
         settings_with(RolloutSettings, settings, changes),
         plays=named or None,
         candidates=candidates,
-        cube_model=context.cube_model,
-        cubes=cube_maker(options.state_of(state)) if cubeful else None,
+        cube_model=cube_model_for(options.state_of(state)) if cubeful else context.cube_model,
         jobs=jobs,
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.doubling.cube_states import cube_maker, cube_model_for
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.efficiency_fit import boards_of_self_play
 from motif.doubling.equities import DEFAULT_EFFICIENCY, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static
@@ -88,8 +88,8 @@ def near_doubles(evaluator: Evaluator, count: int, kind: str) -> Board:
 
 def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
     """Roll out `boards` (n, 26) with the cube, with `trials` in each half."""
-    evaluator, maker = load_static(name), cube_maker(_STATE)
-    taken = int(maker().doubled[0, 0])
+    evaluator, cubes = load_static(name), cube_model_for(_STATE)
+    taken = int(cubes.doubled[0, 0])
     means, errors = [], []
     for half in range(_HALVES):
         settings = RolloutSettings(trials, stop_at_bearoff=True, stratified=True, seed=_SEED + half)
@@ -99,7 +99,7 @@ def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
             pack_many(np.repeat(boards, 2, axis=0)),
             np.repeat(np.arange(len(boards)), 2),
             together=2,
-            cube=CubeStart(maker, (0, taken)),
+            cube=CubeStart(cubes, (0, taken)),
             label="cubeful rollouts",
             jobs=1,
         )

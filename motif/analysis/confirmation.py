@@ -35,7 +35,7 @@ from motif.players.ranking import (
     rank_plays,
     source_words,
 )
-from motif.rollouts.comparison import cubeful_stage
+from motif.rollouts.comparison import cube_after_play, stage_of
 from motif.rollouts.playout import MAX_PLIES, ROUND, items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
@@ -313,12 +313,13 @@ def _roll_out(
     both, rolled = np.arange(2), []
     for pair, item, cube_model in asked:
         packed = pack_many(pair)
+        items, cube = np.array([item, item]), cube_after_play(cube_model)
         results = results_of_trials(
-            model, settings, packed, np.array([item, item]), 0, settings.trials, after_a_play=True, jobs=1
+            model, settings, packed, items, 0, settings.trials, after_a_play=True, cube=cube, jobs=1
         )
         tally = Tally(2 * len(RESULT_NAMES), settings.rolls_of(item))
         tally.add(results.transpose(1, 0, 2).reshape(settings.trials, -1))
-        stage = cubeful_stage(cube_model, packed, tally, both)
+        stage = stage_of(tally, both)
         first, second = stage.means[:, -1].tolist()
         errors = stage.errors[:, -1].tolist()
         rolled.append(

@@ -8,7 +8,7 @@ from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.doubling import CubeDecision, cube_decision
-from motif.doubling.cube_states import cube_maker
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.evaluators import Evaluator
 from motif.rollouts import Comparison, RolloutResult, RolloutSettings, compare_plays
@@ -40,7 +40,7 @@ class RolloutQuestion(NamedTuple):
         settings = self.settings
         played = {"player": self.evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
         cubeful = {"cubeful": True} if self.cubeful else {}
-        return record | played | cubeful | {"position": self.position.gnubg_id}
+        return cubeful | record | played | {"position": self.position.gnubg_id}
 
     def play_out(self) -> RolloutResult:
         """Roll out the position without a cube; raises `PositionError` if the game is over."""
@@ -56,8 +56,12 @@ class RolloutQuestion(NamedTuple):
     def compare(
         self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
     ) -> tuple[Comparison, Record]:
-        """Compare the `named` plays of a roll, or the best ones; also return their context for JSON."""
+        """Compare the `named` plays of a roll, or the best ones; also return their context for JSON.
+
+        With a match or a cube, both sides double in the trials.
+        """
         context, valued = for_match(self.evaluator, options, self.match)
+        cube_model = cube_model_for(self.state) if self.cubeful else context.cube_model
         comparison = compare_plays(
             self.position,
             roll,
@@ -65,11 +69,10 @@ class RolloutQuestion(NamedTuple):
             self.settings,
             plays=_named_plays(self.position, roll, named) if named else None,
             candidates=CANDIDATES if candidates is None else candidates,
-            cube_model=context.cube_model,
-            cubes=cube_maker(self.state) if self.cubeful else None,
+            cube_model=cube_model,
             jobs=self.jobs,
         )
-        return comparison, valued
+        return comparison, valued if cube_model.is_cubeless else valued | {"cubeful": True}
 
 
 def result_record(result: RolloutResult) -> Record:
@@ -92,5 +95,4 @@ def cube_rollout_record(result: CubeRollout, static: CubeDecision) -> Record:
 
 def _named_plays(position: Position, roll: tuple[int, int], texts: list[str]) -> list[Play]:
     legal = legal_plays(position, roll)
-    plays = (find_play(text, legal) for text in texts)
-    return list({play.position: play for play in plays}.values())
+    return [find_play(text, legal) for text in texts]

@@ -268,8 +268,11 @@ def _roll_out(
     comparison = compare_plays(
         position, ranking.roll, evaluator, settings, plays=best, cube_model=cube_model, jobs=jobs
     )
-    rolled = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
-    return comparison, f"{evaluator.name}, {settings.cut} plies each", comparison.to_dict() | rolled
+    rolled: Record = {"player": evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
+    how = f"{evaluator.name}, {settings.cut} plies each"
+    if not cube_model.is_cubeless:
+        rolled["cubeful"], how = True, f"{how}, cubeful"
+    return comparison, how, comparison.to_dict() | rolled
 
 
 def _print_cube(

@@ -74,7 +74,7 @@ def rollout(
     player: PlayerOption = DEFAULT_PLAYER,
     luck_plies: Annotated[str, option("Variance reduction for the first N rolls, or for all.", "N")] = "0",
     cubeful: Annotated[
-        bool, option("Let both sides double in the trials; without --compare, roll out the cube decision.")
+        bool, option("Roll out the cube decision; with --compare, put the cube in play.")
     ] = False,
     plays: Annotated[PlayComparison, Settings()],
     json: JsonOption = False,
@@ -84,8 +84,8 @@ def rollout(
     """Roll out a position, the plays of a roll, or a cube decision.
 
     Shows probabilities and equity with their standard errors; docs/how-to/rollouts.md in motif's source
-    compares the options.  --compare values plays for the match and cube given by the options or by the ID.
-    With --cubeful both sides double, take and pass in the trials.
+    compares the options.  With --cubeful, or with --compare and a match or a cube in the options or in the
+    ID, both sides double, take and pass in the trials.
     """
     from motif.analysis.rollout_records import RolloutQuestion
     from motif.board.parsing import parse_decision
@@ -107,7 +107,7 @@ def rollout(
             if printed_json(json, question.record(record)):
                 return
             print_board(position, options.given_state(match))
-            print_comparison(comparison, _by_whom(question))
+            print_comparison(comparison, _by_whom(question, "cubeful" in valued))
             print_valued(valued)
         elif cubeful:
             _decide(question, json)
@@ -148,8 +148,8 @@ def _known(error: float | None, text: str) -> str:
     return "" if error is None or math.isnan(error) else text
 
 
-def _by_whom(question: "RolloutQuestion") -> str:
-    what_for = "cubeful" if question.cubeful else f"for {question.settings.scoring}"
+def _by_whom(question: "RolloutQuestion", cubeful: bool = False) -> str:
+    what_for = "cubeful" if cubeful or question.cubeful else f"for {question.settings.scoring}"
     return f"{question.evaluator.name}, {what_for}"
 
 

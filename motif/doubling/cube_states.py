@@ -1,6 +1,5 @@
 """The `CubeModel` of a match state, with all cube states that can follow by doubles."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -9,7 +8,6 @@ import numpy as np
 from motif.board.match_state import MatchState, owner_seen_by
 from motif.board.packed import Board, pack_many
 from motif.doubling.equities import (
-    DEFAULT_EFFICIENCY,
     Efficiency,
     EquityScale,
     as_efficiency,
@@ -125,11 +123,6 @@ def _first_state(state: MatchState) -> MatchState:
 def without_doubles(state: MatchState | None = None) -> CubeModel:
     """Return a model without further doubles, for the cube in `state` or for cubeless money play."""
     return NO_CUBE if state is None else without_cube(cube_model_for(state))
-
-
-def cube_maker(state: MatchState, efficiency: Efficiency = DEFAULT_EFFICIENCY) -> Callable[[], CubeModel]:
-    """Return a function with which workers make the cube model of games without beavers."""
-    return partial(cube_model_for, replace(state, dice=None, beavers=False, raccoons=False), None, efficiency)
 
 
 _NEAR = 0.12

@@ -13,7 +13,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.doubling.cube_states import cube_maker
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.decision import best_action
 from motif.doubling.equities import DOUBLE_PASS, scale
 from motif.evaluators import Evaluator
@@ -112,8 +112,8 @@ def roll_out_cube(
     settings.check(with_cube=True)
     check_goes_on(position)
     state = replace(state, beavers=False, raccoons=False)
-    maker = cube_maker(state)
-    doubled = int(maker().doubled[0, 0])
+    cubes = cube_model_for(state)
+    doubled = int(cubes.doubled[0, 0])
     first = (0,) if doubled == NO_STATE else (0, doubled)
     packed = pack_many(np.repeat(position.board[None], len(first), axis=0))
 
@@ -124,7 +124,7 @@ def roll_out_cube(
         packed,
         np.zeros(len(first), np.int64),
         together=len(first),
-        cube=CubeStart(maker, first),
+        cube=CubeStart(cubes, first),
         label=f"rolling out with {evaluator.name}",
         jobs=jobs,
     )

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from motif.board.match_state import MatchState
 from motif.board.packed import Board, pack_many
-from motif.doubling.cube_states import cube_maker
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.equities import (
     DEFAULT_EFFICIENCY,
     EFFICIENCY_CLASSES,
@@ -162,7 +162,7 @@ def cubeful_results(
         pack_many(np.repeat(boards, places, axis=0)),
         np.repeat(items, places),
         together=places,
-        cube=CubeStart(cube_maker(CUBE_STATES[0], efficiency), tuple(range(places))),
+        cube=CubeStart(cube_model_for(CUBE_STATES[0], None, efficiency), tuple(range(places))),
         label=label,
         jobs=jobs,
     )

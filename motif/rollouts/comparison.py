@@ -18,7 +18,6 @@ Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,10 +28,9 @@ from motif.board.movegen import ROLLS
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators import OUTPUTS, Evaluator
-from motif.evaluators.cube_model import NO_CUBE, CubeModel, cubeful_values
+from motif.evaluators import Evaluator
+from motif.evaluators.cube_model import NO_CUBE, CubeModel
 from motif.evaluators.model import Model
-from motif.evaluators.probabilities import switched_equities, turned
 from motif.rollouts.playout import ROUND, items_of
 from motif.rollouts.rollout_settings import RolloutSettings, valued_for
 from motif.rollouts.tally import RollsOf, Tally, p_value, standard_errors
@@ -45,8 +43,6 @@ from motif.runtime.settings import check_count
 
 CANDIDATES = 5
 """Number of plays compared by default."""
-_STEP = 1e-4
-"""Step in a probability for numerical derivatives of values."""
 DOUBT = 0.05
 """Doubt below which the best play counts as settled."""
 
@@ -61,8 +57,6 @@ PlayNumbers = npt.NDArray[np.intp]
 PlayTrials = Callable[[PlayNumbers, int, int], FloatArray]
 """Function from the numbers of m plays, `first` and `count` to the results (m, count, columns) of trials
 `first`, ..., `first` + `count` - 1; the last column is the equity of the mover."""
-StageOf = Callable[[Tally, PlayNumbers], "Stage"]
-"""Function that makes a stage from a tally, which has the columns of one play after another."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +122,6 @@ def eliminated(
     *,
     columns: int = 1,
     rolls_of: RollsOf | None = None,
-    staged: StageOf = stage_of,
     se: float = 0.0,
 ) -> list[Stage]:
     """Roll out a number of `plays` with `play` until one remains, or for `trials` trials.
@@ -136,8 +129,7 @@ def eliminated(
     The best play is dropped with a probability of at most `error_rate`. The rollouts also end when the
     `Stage.largest_error` is at most `se`, if that is above 0.  At each stage except the last, plays are
     dropped; the last stage has the remaining plays.  `rolls_of` returns the first rolls of stratified
-    trials, as for a `Tally`; `staged` computes the mover's equities and their errors if they are not means
-    of the last column.
+    trials, as for a `Tally`.
     """
     schedule = looks(trials)
     chance = error_rate / (len(schedule) * max(plays - 1, 1))
@@ -147,13 +139,13 @@ def eliminated(
     for look in schedule:
         values = play(left, tally.trials, look - tally.trials)
         tally.add(values.transpose(1, 0, 2).reshape(-1, len(left) * columns))
-        stage = staged(tally, left)
+        stage = stage_of(tally, left)
         worse = _certainly_worse(stage, chance, rolls_of is not None)
         if worse.any():
             stages.append(replace(stage, gone=left[worse]))
             left = left[~worse]
             tally = tally.of_columns(np.flatnonzero(np.repeat(~worse, columns)))
-            stage = staged(tally, left)
+            stage = stage_of(tally, left)
         if len(left) == 1 or look == trials or 0 < se >= stage.largest_error:
             stages.append(stage)
             break
@@ -188,8 +180,7 @@ class ComparedPlay:
     dropped: bool
     """Whether the play was dropped as significantly worse."""
     mean: FloatArray
-    """Five probabilities and the equity (6,); with a `cube_model`, the cubeful equity of the probabilities.
-    """
+    """Five probabilities and the equity (6,), which is cubeful with a cube in play."""
     se: FloatArray
     """Standard errors of `mean` (6,)."""
     difference: float
@@ -286,6 +277,13 @@ class Comparison(Tabular):
         return self.all_trials / self.seconds if self.seconds > 0 else 0.0
 
 
+def cube_after_play(cube_model: CubeModel) -> CubeStart | None:
+    """Return how the cube starts in games after the play of side 0; None without a cube and a match."""
+    if cube_model.is_cubeless:
+        return None
+    return CubeStart(cube_model, (cube_model.state,), side=1, doubles_first=True)
+
+
 def compare_plays(
     position: Position,
     roll: tuple[int, int],
@@ -295,41 +293,39 @@ def compare_plays(
     plays: Sequence[Play] | None = None,
     candidates: int = CANDIDATES,
     cube_model: CubeModel = NO_CUBE,
-    cubes: Callable[[], CubeModel] | None = None,
     jobs: int | None = None,
 ) -> Comparison:
     """Roll out `plays` of a roll, or the `candidates` best plays by static evaluation, with the same dice.
 
+    Plays that lead to the same position are one play.
     Trial t of every play has the same dice, which depend on the position and ``settings.seed``.  With
     ``settings.eliminate``, plays that are significantly worse than another play are dropped.
     ``settings.se`` is the standard error to reach for the differences between the best play and all
     remaining plays.
 
-    With a `cube_model`, whose side 0 is the mover, plays are selected and compared by the cubeful equities
-    of their probabilities; within the trials, ``settings.scoring`` determines the choice of plays.
-
-    With `cubes`, a function that makes the cube model of the mover's state in workers, both sides double
-    within the trials, beginning with the opponent.  Plays are chosen with the current cube, equities are
-    the results of the games, and `cube_model` only selects the plays.  Raises `PlayError` for an invalid
-    roll or if there are no plays, `PositionError` if the game is over, and `SettingError` for invalid
-    settings.
+    With a `cube_model`, whose side 0 is the mover, both sides double within the trials, beginning with the
+    opponent, and choose their plays with the current cube; equities are the results of the games.  Raises
+    `PlayError` for an invalid roll or if there are no plays, `PositionError` if the game is over, and
+    `SettingError` for invalid settings.
     """
     settings = settings or RolloutSettings()
-    settings.check(with_cube=cubes is not None)
+    cube = cube_after_play(cube_model)
+    settings.check(with_cube=cube is not None)
     check_count("candidates", candidates, 1)
     judge = valued_for(evaluator, settings.scoring).with_cube(cube_model)
     legal = legal_plays(position, roll)
-    options = _best_by_evaluation(position, roll, legal, judge)[:candidates] if plays is None else list(plays)
+    if plays is None:
+        options = _best_by_evaluation(position, roll, legal, judge)[:candidates]
+    else:
+        options = list({play.position: play for play in plays}.values())
     if not options:
         raise PlayError("no plays to compare")
-    cube = None if cubes is None else CubeStart(cubes, (0,), side=1, doubles_first=True)
     stopwatch = Stopwatch()
     stages = _stages(
         pack_many(np.array([play.position.board for play in options])),
         int(items_of(pack_many(position.board[None]))[0]),
         settings.player_of(evaluator),
         settings,
-        NO_CUBE if cube else cube_model,
         cube,
         f"comparing {len(options)} plays with {evaluator.name}",
         jobs,
@@ -358,19 +354,18 @@ def _stages(
     item: int,
     player: Model | Evaluator,
     settings: RolloutSettings,
-    cube_model: CubeModel,
     cube: CubeStart | None,
     label: str,
     jobs: int | None,
 ) -> list[Stage]:
     """Roll out the plays that lead to the boards `packed` (n, 64) with the dice of `item`."""
-    staged, count = partial(cubeful_stage, cube_model, packed), len(packed)
+    count = len(packed)
     options: dict[str, Any] = {"after_a_play": True, "cube": cube, "jobs": jobs}
     if not settings.eliminate:
         every, items = np.arange(count), np.full(count, item)
-        options |= {"label": label, "error_of": lambda tally: staged(tally, every).largest_error}
+        options |= {"label": label, "error_of": lambda tally: stage_of(tally, every).largest_error}
         (tally,) = tally_trials(player, settings, packed, items, together=count, **options)
-        return [staged(tally, every)]
+        return [stage_of(tally, every)]
     with progress(label, settings.trials) as advance:
 
         def play(plays: PlayNumbers, first: int, count: int) -> FloatArray:
@@ -386,41 +381,8 @@ def _stages(
             settings.error_rate,
             columns=len(RESULT_NAMES),
             rolls_of=settings.rolls_of(item),
-            staged=staged,
             se=settings.se,
         )
-
-
-def cubeful_stage(cube_model: CubeModel, packed: Board, tally: Tally, plays: PlayNumbers) -> Stage:
-    """Return the stage of the mover's `plays` (m,) in `tally`; the mover is side 0 of the `cube_model`.
-
-    The plays lead to boards in `packed` (n, 64). Their equities are the cubeful values of the mover's mean
-    probabilities; the covariance of the equities follows from the covariance of the probabilities and the
-    derivatives of the value (delta method).
-    """
-    stage = stage_of(tally, plays)
-    if cube_model.is_cubeless:
-        return stage
-    packed = packed[plays]
-    width, count = len(RESULT_NAMES), len(packed)
-    chances = stage.means[:, : len(OUTPUTS)]
-    slopes = np.zeros((count, count * width))
-    for column in range(len(OUTPUTS)):
-        step = np.zeros(len(OUTPUTS))
-        step[column] = _STEP
-        rise = _values_to_mover(cube_model, packed, chances + step)
-        rise -= _values_to_mover(cube_model, packed, chances - step)
-        slopes[np.arange(count), np.arange(count) * width + column] = rise / (2 * _STEP)
-    covariance = slopes @ tally.covariance() @ slopes.T
-    means, errors = stage.means.copy(), stage.errors.copy()
-    means[:, -1] = _values_to_mover(cube_model, packed, chances)
-    errors[:, -1] = standard_errors(covariance)
-    return replace(stage, means=means, errors=errors, covariance=covariance)
-
-
-def _values_to_mover(cube_model: CubeModel, packed: Board, means: FloatArray) -> FloatArray:
-    """Return the mover's values (n,) of probabilities `means` (n, 5) after plays."""
-    return switched_equities(np.asarray(cubeful_values(cube_model, 1, packed, turned(means))))
 
 
 def _ranked(options: Sequence[Play], stages: Sequence[Stage]) -> tuple[ComparedPlay, ...]:

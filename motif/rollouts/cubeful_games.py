@@ -358,6 +358,8 @@ def games_with_cube(
             break
         if may_double:
             table.turn()
+            if not len(table.games):
+                break
         rolls, seeds = dice(table.games, ply)
         if judge is not None:
             judged[table.games] += table.luck(judge, rolls, opening=ply == 0)

@@ -81,7 +81,10 @@ class RolloutResult(Tabular):
         return titles, [
             [
                 str(row),
-                *(f"{value:.4f} ± {error:.4f}" for value, error in zip(*both, strict=True)),
+                *(
+                    f"{value:.4f}{'' if np.isnan(error) else f' ± {error:.4f}'}"
+                    for value, error in zip(*both, strict=True)
+                ),
                 str(trials),
             ]
             for row, (*both, trials) in enumerate(zip(self.mean, self.se, self.trials, strict=True))
@@ -102,11 +105,11 @@ def by_name(row: FloatArray) -> dict[str, float]:
 
 
 class CubeStart(NamedTuple):
-    """Initial cube states of a rollout's games, and the side on roll."""
+    """Cube model and initial cube states of a rollout's games, and the side on roll."""
 
-    states: Callable[[], CubeModel]
-    """Function that makes the cube model in each worker."""
-    first: tuple[int, ...]
+    cubes: CubeModel
+    """The cube model; there are no beavers in the games."""
+    first: tuple[int, ...] = (0,)
     """Initial cube states of the boards that share a tally."""
     side: int = 0
     """Side on roll; the results are for side 0."""
@@ -311,7 +314,7 @@ def _play_with_cube(
     player = evaluator_player(of) if isinstance(of, Evaluator) else model_player(of)
     games = games_with_cube(
         (player, player),
-        cube.states(),
+        cube.cubes._replace(beavers=False),
         np.repeat(cube_states, trials),
         np.full(count * trials, cube.side, np.int64),
         np.repeat(unpack_many(packed), trials, axis=0),

@@ -466,7 +466,7 @@ class ComparedPlayAnswer(PlayAnswer):
     difference_se: Number
     p_value: Number
     mean: ValuesAnswer
-    """The equity is cubeful if the rollout is, or with a match or a cube; otherwise cubeless."""
+    """The equity is cubeful if the rollout is; otherwise cubeless."""
     se: RolledErrors
     trials: int
     dropped: bool

@@ -258,9 +258,9 @@ class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
     )
     player: RolloutPlayer = None
     cubeful: bool = False
-    """Both sides double."""
+    """Roll out the cube decision; with `compare`, put the cube in play."""
     compare: bool = False
-    """Roll out the best plays of the roll with the same dice."""
+    """Roll out the best plays of the roll with the same dice; with a match or a cube, both sides double."""
     candidates: Annotated[int, Field(ge=1, le=100)] | None = None
     """Number of plays to compare; 5 by default."""
     play: Annotated[list[Notation], Field(max_length=100)] = []

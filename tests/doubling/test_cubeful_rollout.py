@@ -12,7 +12,7 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.doubling import DEFAULT_EFFICIENCY, cube_decision, exact_equities, match_equity_table
-from motif.doubling.cube_states import MATCH_CHECKERS, cube_maker, cube_model_for, without_doubles
+from motif.doubling.cube_states import MATCH_CHECKERS, cube_model_for, without_doubles
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.equities import scale
 from motif.evaluators import load_static
@@ -66,7 +66,7 @@ def one_game(position: Position, root: MatchState, trial: int) -> float:
 
 def trials_of(position: Position, state: MatchState, count: int, **rest) -> np.ndarray:
     settings = RolloutSettings(count, seed=SEED, every_play=True, **rest)
-    start = CubeStart(cube_maker(state), (0,))
+    start = CubeStart(cube_model_for(state))
     packed, item = pack_many(position.board[None]), np.zeros(1, np.int64)
     model = settings.model_of(EVALUATOR)
     return results_of_trials(model, settings, packed, item, 0, count, cube=start, jobs=1)[0]
@@ -83,7 +83,7 @@ def test_a_game_without_a_cube_is_that_of_a_rollout_without_one():
     settings = RolloutSettings(72, seed=SEED, stratified=True)
     plain = rollout(START, EVALUATOR, settings, jobs=1)
     model, packed = settings.model_of(EVALUATOR), pack_many(START.board[None])
-    start = CubeStart(without_doubles, (0,))
+    start = CubeStart(without_doubles())
     item = np.zeros(1, np.int64)
     games = results_of_trials(model, settings, packed, item, 0, 72, cube=start, jobs=1)[0]
     assert games.mean(axis=0) == pytest.approx(plain.mean[0])
@@ -150,6 +150,28 @@ def test_luck_can_be_subtracted():
     assert calm.no_double == pytest.approx(plain.no_double, abs=4 * float(plain.se[-1]))
 
 
+def test_luck_can_be_subtracted_if_every_game_ends_by_a_pass():
+    """The opponent is far ahead, doubles at once, and the mover passes."""
+    lost = Position.from_points({6: 10, 5: 4}, {3: 4, 2: 4})
+    settings = RolloutSettings(36, stratified=True, luck_plies=4)
+    cubes = cube_model_for(MatchState())
+    (play,) = compare_plays(lost, (2, 1), EVALUATOR, settings, cube_model=cubes, candidates=1, jobs=1).plays
+    assert (play.mean[-1], play.se[-1]) == (-1, 0)
+
+
+@pytest.mark.parametrize("state", STATES, ids=["centre", "jacoby", "owned", "match"])
+def test_the_equity_of_a_play_is_minus_that_of_the_next_cube_decision(state):
+    settings = RolloutSettings(144, cut=8, stratified=True, luck_plies=8)
+    cubes = cube_model_for(state)
+    (play,) = compare_plays(BACK, (6, 4), EVALUATOR, settings, cube_model=cubes, candidates=1, jobs=1).plays
+    opponent = state.switch_sides()
+    after = roll_out_cube(play.play.position, opponent, EVALUATOR, settings, jobs=1)
+    value, error = after.no_double, float(after.se[-1])
+    if after.double_take is not None and min(after.double_take, after.double_pass) > value:
+        value, error = min(after.double_take, after.double_pass), after.double_take_se
+    assert play.mean[-1] == pytest.approx(-value, abs=4 * float(np.hypot(error, play.se[-1])))
+
+
 def test_values_of_both_sides_add_up_to_zero():
     for state in STATES:
         cubes = cube_model_for(state)
@@ -162,13 +184,13 @@ def test_values_of_both_sides_add_up_to_zero():
 
 def test_plays_are_compared_with_the_cube_in_play():
     settings = RolloutSettings(72, cut=6, stratified=True, seed=1)
-    cubes = cube_maker(MatchState())
-    comparison = compare_plays(START, (3, 1), EVALUATOR, settings, cubes=cubes, candidates=3, jobs=1)
+    cubes = cube_model_for(MatchState())
+    comparison = compare_plays(START, (3, 1), EVALUATOR, settings, cube_model=cubes, candidates=3, jobs=1)
     assert comparison.plays[0].play.notation == "8/5 6/5"
     assert 0 < comparison.plays[1].difference_se < 0.2
     early = replace(settings, eliminate=True, trials=324)
-    cut_short = compare_plays(START, (3, 1), EVALUATOR, early, cubes=cubes, candidates=3, jobs=1)
+    cut_short = compare_plays(START, (3, 1), EVALUATOR, early, cube_model=cubes, candidates=3, jobs=1)
     assert cut_short.plays[0].play.notation == "8/5 6/5"
     assert any(play.dropped for play in cut_short.plays)
     with pytest.raises(SettingError, match="not scoring"):
-        compare_plays(START, (3, 1), EVALUATOR, replace(settings, scoring="dmp"), cubes=cubes)
+        compare_plays(START, (3, 1), EVALUATOR, replace(settings, scoring="dmp"), cube_model=cubes)

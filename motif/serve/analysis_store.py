@@ -55,7 +55,7 @@ CREATE TABLE cards (
 );
 CREATE INDEX cards_due ON cards (kind, due);
 """
-_ANALYSIS = "id, name, made, game, number, seat, heading, content, decisions, players, themes"
+_ANALYSIS = "id, name, made, game, number, seat, heading, content, decisions, players, themes, errors"
 _SHOWN = 'id AS analysis, name, made, game, number, seat, heading AS "match", players, themes'
 _CARD = "key, kind, analysis, question, box, due, asked, known"
 
@@ -113,8 +113,7 @@ class AnalysisStore(Database):
     KEPT = "analyses"
     FILE = ANALYSES_FILE
     TABLES = _TABLES
-    COLUMNS = {"analyses": f"{_ANALYSIS}, errors", "cards": _CARD}  # noqa: RUF012
-    ADDED = {"analyses": ("errors TEXT",)}  # noqa: RUF012
+    COLUMNS = {"analyses": _ANALYSIS, "cards": _CARD}  # noqa: RUF012
 
     def __init__(
         self,
@@ -229,7 +228,6 @@ class AnalysisStore(Database):
 
     def summaries(self) -> list[Record]:
         """List all analyses without their decisions, the latest first, except damaged ones."""
-        self._find_errors()
         summaries = []
         for row in self.rows(f"SELECT {_SHOWN}, errors FROM analyses ORDER BY made DESC"):
             checkpoint()
@@ -238,23 +236,6 @@ class AnalysisStore(Database):
                 _own_totals(summary)  # which must be there
                 summaries.append(summary)
         return summaries
-
-    def _find_errors(self) -> None:
-        """Store the errors of analyses by earlier versions; those with damaged decisions have none."""
-        missing = "players IS NOT NULL AND themes IS NOT NULL AND errors IS NULL"
-        found = []
-        try:
-            for (analysis,) in self.rows(f"SELECT id FROM analyses WHERE {missing}"):
-                checkpoint()
-                errors = "{}"
-                with suppress(RecordError), _damage_refused():
-                    ((text,),) = self.rows("SELECT decisions FROM analyses WHERE id = ?", (analysis,))
-                    errors = _errors_of(json.loads(text))
-                found.append((errors, analysis))
-        finally:  # also of those before an interruption
-            if found:
-                query = f"UPDATE analyses SET errors = ? WHERE id = ? AND {missing}"
-                self.done(lambda connection: connection.executemany(query, found))
 
     def history(self) -> Record:
         """Return all summaries, and as ``overall`` the reader's rating, luck and error themes, if any."""

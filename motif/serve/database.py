@@ -40,14 +40,6 @@ class StorageError(MotifError):
     """A store that cannot be read or written, for example because the disk is full."""
 
 
-def _add_columns(connection: sqlite3.Connection, table: str, definitions: Sequence[str]) -> None:
-    """Add missing columns to a table, unless that is missing."""
-    known = {row["name"] for row in connection.execute(f"PRAGMA table_info({table})")}
-    for definition in definitions:
-        if known and definition.split()[0] not in known:
-            connection.execute(f"ALTER TABLE {table} ADD COLUMN {definition}")
-
-
 class _OpenFile:
     """The connection of a database and its open file."""
 
@@ -72,17 +64,14 @@ class Database:
     """A SQLite file in a folder; any number of threads and processes may use it.
 
     A subclass sets `KEPT`, the plural of what is stored, the `FILE` name, the `VERSION` of the `TABLES`, in
-    SQL, their `COLUMNS`, and the columns `ADDED` to tables of earlier versions.  Every method raises
-    `StorageError` where the database cannot be read or written, or is locked for longer than
-    `LONGEST_WAIT`.
+    SQL, and their `COLUMNS`.  Every method raises `StorageError` where the database cannot be read or
+    written, or is locked for longer than `LONGEST_WAIT`.
     """
 
     KEPT: ClassVar[str]
     FILE: ClassVar[str]
     TABLES: ClassVar[str]
     COLUMNS: ClassVar[Mapping[str, str]]
-    ADDED: ClassVar[Mapping[str, Sequence[str]]] = {}
-    """Definitions of columns that are added to tables without them, for which earlier versions store NULL."""
     VERSION: ClassVar[int] = 1
     """Version of the tables: the file's ``user_version``."""
 
@@ -94,10 +83,7 @@ class Database:
         weakref.finalize(self, self._open.close)
 
     def _prepare(self, connection: sqlite3.Connection, version: int) -> None:
-        """Make the tables of a new file, whose `version` is 0, and add columns to those of earlier versions.
-
-        Raises `_DamagedError` for other missing columns.
-        """
+        """Make the tables of a new file, whose `version` is 0; raises `_DamagedError` for missing columns."""
         ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_schema")
         if version == 0 and tables == 0:
             connection.execute("BEGIN IMMEDIATE")
@@ -106,8 +92,6 @@ class Database:
             connection.execute(f"PRAGMA user_version = {self.VERSION}")
             connection.execute("COMMIT")
             return
-        for table, definitions in self.ADDED.items():
-            _add_columns(connection, table, definitions)
         try:
             for table, columns in self.COLUMNS.items():
                 connection.execute(f"SELECT {columns} FROM {table} LIMIT 0")
@@ -118,17 +102,10 @@ class Database:
         """Copy the readable part of a damaged file into the new one, and return its size in words."""
         return "nothing"
 
-    def fill(self, connection: sqlite3.Connection) -> None:
-        """Import what earlier versions stored; called whenever the database is opened."""
-
-    def has_former(self) -> bool:
-        """Return whether `fill` has anything to import."""
-        return False
-
     def is_there(self) -> bool:
         """Return whether anything was ever stored; if not, reading makes no file."""
         try:
-            return self._open.connection is not None or self._path.exists() or self.has_former()
+            return self._open.connection is not None or self._path.exists()
         except OSError as error:
             raise StorageError(f"{self.KEPT} cannot be read: {reason(error)}") from None
 
@@ -180,7 +157,7 @@ class Database:
             self._open.close()
 
     def _connected(self) -> sqlite3.Connection:
-        """Open the database; one process at a time creates, replaces and fills it."""
+        """Open the database; one process at a time creates and replaces it."""
         try:
             make_folder(self.folder.parent)
         except FileError:
@@ -194,11 +171,6 @@ class Database:
                 if not _is_damage(error):
                     raise
                 connection = self._renewed()
-            try:
-                self.fill(connection)
-            except BaseException:
-                connection.close()
-                raise
             self._open.connection, self._open.file = connection, _file_at(self._path)
             return connection
 

@@ -3,61 +3,41 @@
 A row is a game: its document, which `motif.serve.game_store` reads, and its revision.  A change is one
 ``UPDATE`` on condition of the revision, which it increases: of simultaneous changes, one succeeds.
 
-The readable part of a damaged database goes into a new one.  Game files of earlier versions are imported once
-and moved to the folder ``imported``.
+The readable part of a damaged database goes into a new one.
 
 References
 ----------
 https://www.sqlite.org/wal.html, https://www.sqlite.org/howtocorrupt.html
 """
 
-import json
 import re
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from motif.runtime.errors import MotifError
-from motif.runtime.files import reason
 from motif.runtime.layout import counted
-from motif.serve.database import (
-    Database,
-    free_path,
-    in_transaction,
-    insert_unknown,
-    print_for_operator,
-    rows_of,
-)
+from motif.serve.database import Database, in_transaction, insert_unknown, rows_of
 
 GAMES_FILE = "games.sqlite3"
 """Name of the file in the folder of games."""
-IMPORTED = "imported"
-"""Name of the folder for the files of earlier versions."""
 IDLE_DAYS = 30
 """Days after which an unchanged game in progress may be replaced by a new one."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{12}")
-_LARGEST_FILE = 16_000_000
-"""Maximum bytes of a file of an earlier version; a thousand games have about two million."""
 _NANOSECONDS = 10**9
 _NANOSECONDS_A_DAY = 86_400 * _NANOSECONDS
-_COLUMNS = "id, revision, document, is_over, changed"
+_COLUMNS = "id, revision, document, is_over, changed, summary"
 _TABLE = """CREATE TABLE games (
     id TEXT PRIMARY KEY,
     revision INTEGER NOT NULL,
     document TEXT,
-    is_over INTEGER,
+    is_over INTEGER NOT NULL,
     changed INTEGER NOT NULL,
-    summary TEXT,
-    summarized INTEGER
+    summary TEXT NOT NULL
 )"""
-"""``is_over`` may be NULL: unknown; ``changed`` is in nanoseconds since 1970.
-
-``summary``, in JSON, is of the revision ``summarized``; earlier versions change neither.
-"""
+"""``changed`` is in nanoseconds since 1970; ``summary`` is JSON."""
 
 
 class UnknownGame(MotifError):  # noqa: N818
@@ -88,11 +68,10 @@ class ListedRow(NamedTuple):
     """A game in a list."""
 
     id: str
-    revision: int
     changed: int
     """When it was changed, in seconds since 1970."""
-    summary: str | None
-    """JSON; None if none of this revision was stored."""
+    summary: str
+    """JSON, unless it is damaged."""
 
 
 class GameDatabase(Database):
@@ -106,8 +85,7 @@ class GameDatabase(Database):
     KEPT = "games"
     FILE = GAMES_FILE
     TABLES = _TABLE
-    COLUMNS = {"games": f"{_COLUMNS}, summary, summarized"}  # noqa: RUF012
-    ADDED = {"games": ("summary TEXT", "summarized INTEGER")}  # noqa: RUF012
+    COLUMNS = {"games": _COLUMNS}  # noqa: RUF012
 
     def __init__(self, folder: Path, most: int) -> None:
         super().__init__(folder)
@@ -115,19 +93,12 @@ class GameDatabase(Database):
 
     @in_transaction
     def insert(
-        self,
-        connection: sqlite3.Connection,
-        game: str,
-        document: str,
-        is_over: bool,
-        summary: str | None = None,
+        self, connection: sqlite3.Connection, game: str, document: str, is_over: bool, summary: str
     ) -> int:
         """Store a new game and return its revision; raises `NoRoomError` if too many are in progress."""
         self._make_room(connection)
         row = (game, 1, document, is_over, time.time_ns(), summary)
-        connection.execute(
-            f"INSERT INTO games ({_COLUMNS}, summary, summarized) VALUES (?, ?, ?, ?, ?, ?, 1)", row
-        )
+        connection.execute(f"INSERT INTO games ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)", row)
         return 1
 
     def read(self, game: str) -> GameRow:
@@ -146,15 +117,15 @@ class GameDatabase(Database):
         revision: int,
         document: str,
         is_over: bool,
-        summary: str | None = None,
+        summary: str,
     ) -> int:
         """Change a game at `revision`, and return its new revision.
 
         Raises `GameWentOn` if the game is at another revision, and `UnknownGame` if it was deleted.
         """
         changed = connection.execute(
-            "UPDATE games SET revision = revision + 1, document = ?, is_over = ?, changed = ?, summary = ?, "
-            "summarized = revision + 1 WHERE id = ? AND revision = ?",
+            "UPDATE games SET revision = revision + 1, document = ?, is_over = ?, changed = ?, summary = ? "
+            "WHERE id = ? AND revision = ?",
             (document, is_over, time.time_ns(), summary, game, revision),
         )
         if changed.rowcount == 1:
@@ -182,37 +153,8 @@ class GameDatabase(Database):
 
     def listed(self) -> list[ListedRow]:
         """List all games, the most recently changed first."""
-        rows = self.rows(
-            "SELECT id, revision, changed, CASE WHEN summarized = revision THEN summary END FROM games "
-            "ORDER BY changed DESC"
-        )
-        return [
-            ListedRow(str(game), revision, changed // _NANOSECONDS, summary)
-            for game, revision, changed, summary in rows
-        ]
-
-    @in_transaction
-    def summarize(self, connection: sqlite3.Connection, summaries: Sequence[tuple[str, int, str]]) -> None:
-        """Store summaries, each after the ID and the revision of its game."""
-        connection.executemany(
-            "UPDATE games SET summary = ?, summarized = revision WHERE id = ? AND revision = ?",
-            [(summary, game, revision) for game, revision, summary in summaries],
-        )
-
-    def unsettled(self, most: int) -> list[GameRow]:
-        """Return up to `most` games that may be over, the first changed first."""
-        rows = self.rows(
-            "SELECT id, revision, document FROM games WHERE is_over IS NULL ORDER BY changed LIMIT ?", (most,)
-        )
-        return [GameRow(*row) for row in rows]
-
-    @in_transaction
-    def settle(self, connection: sqlite3.Connection, games: Mapping[str, bool]) -> None:
-        """Store whether games are over, if that is unknown."""
-        connection.executemany(
-            "UPDATE games SET is_over = ? WHERE id = ? AND is_over IS NULL",
-            [(is_over, game) for game, is_over in games.items()],
-        )
+        rows = self.rows(f"SELECT id, changed / {_NANOSECONDS}, summary FROM games ORDER BY changed DESC")
+        return [ListedRow(str(game), changed, summary) for game, changed, summary in rows]
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
         ((kept,),) = connection.execute("SELECT count(*) FROM games")
@@ -234,56 +176,7 @@ class GameDatabase(Database):
         insert_unknown(connection, "games", _COLUMNS, rows)
         return counted(len(rows), "game")
 
-    def has_former(self) -> bool:
-        """See `Database.has_former`."""
-        return any(self._old_files())
-
-    def fill(self, connection: sqlite3.Connection) -> None:
-        """Import the game files of earlier versions, even damaged ones.
-
-        If the process dies, the next one imports the remaining files, and skips games that it finds.
-        """
-        rows, read = [], []
-        for path in self._old_files():
-            with _skipped(path):
-                facts = path.stat()
-                if facts.st_size > _LARGEST_FILE:
-                    raise OSError(f"it is larger than {_LARGEST_FILE:,} bytes")
-                document = path.read_bytes().decode("utf-8", "replace")
-                rows.append((path.stem, _revision(document), document, None, facts.st_mtime_ns))
-                read.append(path)
-        if not rows:
-            return
-        insert_unknown(connection, "games", _COLUMNS, rows)
-        imported = self.folder / IMPORTED
-        imported.mkdir(mode=0o700, exist_ok=True)
-        for path in read:
-            with _skipped(path):
-                path.rename(free_path(imported / path.name))
-        found = counted(len(read), "game")
-        print_for_operator(f"{found} of an earlier version went into {self._path}, the files to {IMPORTED}")
-
-    def _old_files(self) -> list[Path]:
-        return sorted(path for path in self.folder.glob("*.json") if _ID.fullmatch(path.stem))
-
 
 def _check_id(game: str) -> None:
     if not _ID.fullmatch(game):
         raise UnknownGame("unknown game: no such ID")
-
-
-@contextmanager
-def _skipped(path: Path) -> Iterator[None]:
-    """Report a file that cannot be imported, and leave it."""
-    try:
-        yield
-    except OSError as error:
-        print_for_operator(f"{path}: this game of an earlier version is left there: {reason(error)}")
-
-
-def _revision(document: str) -> int:
-    """Return the revision of a game of an earlier version: the number of its events."""
-    try:
-        return len(json.loads(document)["events"])
-    except Exception:  # a damaged file, which is reported when the game is read
-        return 0

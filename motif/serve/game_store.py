@@ -21,17 +21,14 @@ from motif.runtime.errors import MotifError, PlayerError, RecordError, plain_tex
 from motif.runtime.frames import Record
 from motif.runtime.progress import checkpoint
 from motif.serve.costs import may_play_out, reply_cost
-from motif.serve.database import StorageError
 from motif.serve.game_database import (
     GameDatabase,
     GameRow,
     GameWentOn,
     ListedRow,
-    NoRoomError,
-    UnknownGame,
 )
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
-from motif.serve.lanes import OverdueError, WorkEndedError
+from motif.serve.lanes import WorkEndedError
 from motif.session.event_game import GameEvent
 from motif.session.kept_game import (
     GameSettings,
@@ -52,7 +49,6 @@ _SEEDS = 2**31
 _SHOWN_EVENTS = 12
 """Maximum number of events that are shown of a loaded game."""
 _LISTED = 20
-_SETTLED_AT_ONCE = 20
 
 
 @dataclass
@@ -100,8 +96,6 @@ class GameStore:
         self._database = GameDatabase(folder, most)
         self._remembered: OrderedDict[str, _StoredGame] = OrderedDict()
         """Games in memory; a thread that uses one takes it out."""
-        self._damaged: dict[str, int] = {}
-        """Revisions of damaged or too long games, which are not replayed again for a list."""
         self._lock = Lock()
 
     def begin(self, settings: GameSettings) -> Record:
@@ -128,15 +122,7 @@ class GameStore:
     def _begun(self, game: KeptGame) -> Record:
         name = secrets.token_urlsafe(_NAME_BYTES)
         game.go_on()
-        document, is_over = _document(game), _is_over(game)
-        while True:
-            try:
-                revision = self._database.insert(name, document, is_over, _summary(game))
-                break
-            except NoRoomError:
-                # Imported games may be over: they are checked when room is needed.
-                if not self._settle_some():
-                    raise
+        revision = self._database.insert(name, _document(game), _is_over(game), _summary(game))
         kept = _StoredGame(name, revision, game)
         view = kept.view(max(0, len(game.events) - _SHOWN_EVENTS))
         self._remember(kept)
@@ -241,36 +227,12 @@ class GameStore:
     def summaries(self) -> list[GameSummary]:
         """List the most recently changed games, without damaged ones."""
         games: list[GameSummary] = []
-        new: list[tuple[str, int, str]] = []
-        try:
-            for row in self._database.listed():
-                if len(games) == _LISTED:
-                    break
-                if self._damaged.get(row.id) == row.revision:
-                    continue
-                try:
-                    text = row.summary or self._summarized(row, new)
-                    games.append(_read_summary(row, text))
-                except UnknownGame:
-                    continue
-                except RecordError:
-                    self._damaged[row.id] = row.revision
-                except OverdueError:
-                    if not new:  # this game alone exceeds the budget
-                        self._damaged[row.id] = row.revision
-                    raise
-        finally:  # also of those before an interruption
-            if new:
-                with suppress(StorageError):
-                    self._database.summarize(new)
+        for row in self._database.listed():
+            if len(games) == _LISTED:
+                break
+            with suppress(RecordError):
+                games.append(_read_summary(row))
         return games
-
-    def _summarized(self, row: ListedRow, new: list[tuple[str, int, str]]) -> str:
-        """Replay a game of an earlier version, and add its summary to `new`."""
-        with self._borrowed(row.id) as game:
-            text = _summary(game)
-        new.append((row.id, row.revision, text))
-        return text
 
     def delete(self, name: str) -> None:
         """Remove a game, even a damaged one."""
@@ -327,20 +289,6 @@ class GameStore:
             while len(self._remembered) > _IN_MEMORY:
                 self._remembered.popitem(last=False)
 
-    def _settle_some(self) -> bool:
-        """Check whether a few imported games are over; return whether there were any."""
-        games = {}
-        for row in self._database.unsettled(_SETTLED_AT_ONCE):
-            try:
-                games[row.id] = _is_over(_followed(None, *_settings_and_events(row)))
-            except WorkEndedError:
-                raise
-            except Exception:  # a damaged game makes room when it has been idle for long
-                games[row.id] = False
-        if games:
-            self._database.settle(games)
-        return bool(games)
-
 
 def new_settings(opponent: str, rules: SessionRules, seed: int | None, day: str, name: str) -> GameSettings:
     """Make the settings of a new game, with a random seed by default."""
@@ -370,10 +318,10 @@ def _summary(game: KeptGame) -> str:
     return json.dumps(summary)
 
 
-def _read_summary(row: ListedRow, text: str) -> GameSummary:
+def _read_summary(row: ListedRow) -> GameSummary:
     """Return a game in a list; raises `RecordError` for a damaged one."""
     try:
-        kept = json.loads(text)
+        kept = json.loads(row.summary)
         first, second = kept["score"]
         return {
             "game": row.id,

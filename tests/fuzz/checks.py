@@ -206,14 +206,8 @@ def game_check(document: bytes | str, folder: Path) -> None:
     games = _Games.stores[folder]
     store, name = games.store, games.damaged
     put(folder / "games", name, document)
-    listed = [one["game"] for one in store.summaries()]
-    assert games.sound in listed
-    try:
-        state = store.state(name)
-    except RecordError:
-        assert name not in listed
-        raise
-    assert name in listed
+    assert {one["game"] for one in store.summaries()} == {games.sound, name}
+    state = store.state(name)
     json.dumps([state, store.rolls(name)], allow_nan=False)
     assert parse_mat(store.mat(name)).length == state["rules"]["length"]
     for word in ("roll", "next", "take", "undo"):

@@ -97,7 +97,7 @@ class DatabaseContender:
         while (row := self._database.read(game)).revision <= revisions:
             mark = f"{chance.random()}"
             try:
-                self._database.update(game, row.revision, f"{row.document} {mark}", False)
+                self._database.update(game, row.revision, f"{row.document} {mark}", False, "")
             except GameWentOn:
                 continue
             accepted.append((game, row.revision, mark))

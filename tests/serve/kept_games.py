@@ -48,14 +48,6 @@ def put(folder: Path, name: str, document: object) -> None:
         )
 
 
-def old_file(folder: Path, name: str, document: str) -> Path:
-    """A file of a game, as an earlier version stored it."""
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{name}.json"
-    path.write_text(document, encoding="utf-8")
-    return path
-
-
 def decisions(document: str) -> list[list]:
     """The person's decisions in a game without the cube, except the first "next"."""
     kept = json.loads(document)

@@ -19,18 +19,17 @@ from motif.serve import database, game_store
 from motif.serve.database import StorageError
 from motif.serve.game_database import (
     GAMES_FILE,
-    IMPORTED,
     GameDatabase,
     GameWentOn,
     NoRoomError,
     UnknownGame,
 )
 from motif.serve.game_store import GameStore
-from motif.serve.lanes import Cancellation, OverdueError, WorkCancelledError
+from motif.serve.lanes import Cancellation, WorkCancelledError
 from tests.serve import contenders
 from tests.serve.conftest import damage_the_middle
 from tests.serve.contenders import CONTEXT, PATIENCE, DatabaseContender, StoreContender, contested
-from tests.serve.kept_games import begun, decided, decisions, old_file, put, rows
+from tests.serve.kept_games import begun, decided, decisions, put, rows
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ID = "AAAAAAAAAAAA"
@@ -83,7 +82,7 @@ def test_of_two_thousand_decisions_at_contested_revisions_none_is_accepted_twice
 
 @pytest.mark.parametrize("revisions", [200, pytest.param(2000, marks=pytest.mark.slow)])
 def test_every_revision_has_one_winner(folder, revisions):
-    GameDatabase(folder, 10).insert(ID, "", False)
+    GameDatabase(folder, 10).insert(ID, "", False, "")
     accepted = contested(DatabaseContender, folder, ID, revisions)
     won = sorted((revision, mark) for one in accepted for _, revision, mark in one)
     assert [revision for revision, _ in won] == list(range(1, revisions + 1))
@@ -290,7 +289,7 @@ def test_a_damaged_row_affects_its_game_alone(folder, store, how, is_known):
     put(folder, bad, document)
     if not is_known:
         store = GameStore(folder)
-    assert listed(store) == {good}
+    assert listed(store) == {good, bad}  # a list reads no documents
     for ask in (store.state, store.mat, store.rolls, lambda game: store.decide(game, 2, "roll")):
         with pytest.raises(RecordError, match=r"^this game cannot be read: ") as caught:
             ask(bad)
@@ -307,9 +306,17 @@ def test_a_revision_that_is_no_number_is_damage(folder, store):
     good, bad = begun(store)["game"], begun(store)["game"]
     with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
         connection.execute("UPDATE games SET revision = 'x' WHERE id = ?", (bad,))
-    assert listed(store) == {good}
+    assert listed(store) == {good, bad}
     with pytest.raises(RecordError):
         store.state(bad)
+
+
+@pytest.mark.parametrize("changed", ["x", b"\xff"])
+def test_a_time_that_is_no_number_affects_its_game_alone(folder, store, changed):
+    good, bad = begun(store)["game"], begun(store)["game"]
+    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
+        connection.execute("UPDATE games SET changed = ? WHERE id = ?", (changed, bad))
+    assert listed(store) == {good, bad}
 
 
 def test_the_opponent_of_an_old_game_may_be_there_no_more(folder, store):
@@ -365,12 +372,14 @@ def test_a_foreign_database_is_set_aside_and_a_newer_one_left_alone(folder):
 
 def test_games_that_can_be_read_are_taken_from_a_damaged_database(folder, store, capfd):
     games = [begun(store)["game"] for _ in range(40)]
+    before = {row.id: row for row in store._database.listed()}
     del store
     content = damage_the_middle(folder / GAMES_FILE)
     store = GameStore(folder)
     assert store.summaries()
     left = set(rows(folder))
     assert left < set(games)
+    assert {row.id: row for row in store._database.listed()} == {name: before[name] for name in left}
     assert f"and {len(left)} games of it could be read" in capfd.readouterr().err
     for game in left:
         assert decided(store, store.state(game), random.Random(1))
@@ -431,81 +440,6 @@ def opened_at_once(folder: Path) -> list[list[dict]]:
         for process in processes:
             process.kill()
             process.join()
-
-
-# Games of earlier versions
-
-
-def old_games(folder: Path, number: int) -> dict[str, str]:
-    """Files of this many games, as an earlier version stored them."""
-    elsewhere = folder.with_name("elsewhere")
-    store, documents = GameStore(elsewhere), {}
-    for seed in range(number):
-        state = begun(store, seed)
-        state, _ = decided(store, state, random.Random(seed))
-        documents[state["game"]] = rows(elsewhere)[state["game"]][1]
-    for name, document in documents.items():
-        old_file(folder, name, document)
-    return documents
-
-
-def test_games_of_an_earlier_version_are_taken_over_and_their_files_kept(folder, capfd):
-    documents = old_games(folder, 3)
-    damaged = old_file(folder, ID, '{"events":[["begin"]]}')
-    (folder / "notes.json").write_text("{}")
-    store = GameStore(folder)
-    assert listed(store) == set(documents)
-    (line,) = capfd.readouterr().err.splitlines()
-    assert line.startswith("motif: 4 games of an earlier version went into ")
-    for name, document in documents.items():
-        state = store.state(name)
-        assert state["revision"] == len(json.loads(document)["events"])
-        assert (folder / IMPORTED / f"{name}.json").read_text("utf-8") == document
-        assert decided(store, state, random.Random(1))[0]["revision"] > state["revision"]
-    with pytest.raises(RecordError):
-        store.state(ID)
-    assert (folder / IMPORTED / damaged.name).read_text() == '{"events":[["begin"]]}'
-    assert [path.name for path in folder.glob("*.json")] == ["notes.json"]
-
-
-def test_games_are_taken_over_once(folder):
-    documents = old_games(folder, 1)
-    ((name, document),) = documents.items()
-    store = GameStore(folder)
-    after, _ = decided(store, store.state(name), random.Random(1))
-    # As after a kill between the transaction and the renaming, or if a file is restored.
-    old_file(folder, name, document)
-    again = GameStore(folder)
-    assert again.state(name)["revision"] == after["revision"]
-    assert sorted(path.name for path in (folder / IMPORTED).iterdir()) == [f"{name}-2.json", f"{name}.json"]
-
-
-def test_several_servers_take_games_over_at_the_same_time(folder):
-    documents = old_games(folder, 5)
-    for answer in opened_at_once(folder):
-        assert {one["game"] for one in answer} == set(documents)
-    assert {name: document for name, (_, document) in rows(folder).items()} == documents
-    assert len(list((folder / IMPORTED).iterdir())) == 5
-
-
-def test_old_games_that_are_over_make_room(folder):
-    elsewhere = folder.with_name("elsewhere")
-    over = finished(GameStore(elsewhere))
-    old_file(folder, over, rows(elsewhere)[over][1])
-    old_file(folder, ID, "damaged")
-    store = GameStore(folder, most=2)
-    assert listed(store) == {over}
-    game = begun(store)["game"]
-    assert set(rows(folder)) == {ID, game}
-    with pytest.raises(NoRoomError):
-        begun(store)
-
-
-def test_an_old_file_that_cannot_be_read_is_left_and_the_others_are_taken(folder, capfd):
-    documents = old_games(folder, 1)
-    (folder / f"{ID}.json").mkdir()
-    assert listed(GameStore(folder)) == set(documents)
-    assert f"{ID}.json: this game of an earlier version is left there: " in capfd.readouterr().err
 
 
 # Folders
@@ -595,29 +529,6 @@ def test_a_list_replays_nothing(folder, store, replays):
     assert replays == []
 
 
-def test_games_of_an_earlier_version_are_replayed_once_for_lists(folder, store, replays):
-    games = [begun(store, seed)["game"] for seed in range(3)]
-    before = store.summaries()
-    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
-        connection.execute("ALTER TABLE games DROP COLUMN summary")
-        connection.execute("ALTER TABLE games DROP COLUMN summarized")
-        connection.execute("UPDATE games SET document = 'x' WHERE id = ?", games[:1])
-    for _ in range(2):
-        store = GameStore(folder)
-        for _ in range(2):
-            assert store.summaries() == [one for one in before if one["game"] != games[0]]
-    assert len(replays) == 2
-
-
-def test_a_change_by_an_earlier_version_is_listed(folder, store):
-    state = begun(store)
-    after, _ = decided(GameStore(folder), state, random.Random(1))
-    old = {**store.summaries()[0], "asks": "?"}
-    with closing(sqlite3.connect(folder / GAMES_FILE)) as connection, connection:
-        connection.execute("UPDATE games SET summary = ?, summarized = revision - 1", (json.dumps(old),))
-    assert store.summaries()[0]["asks"] == after["asks"]
-
-
 @pytest.mark.parametrize("summary", ["{", "5", "{}", '{"score": 5}', b"\xff"])
 def test_a_damaged_summary_affects_its_game_alone(folder, store, summary):
     good, bad = begun(store)["game"], begun(store)["game"]
@@ -632,19 +543,10 @@ def test_a_replay_ends_when_its_client_leaves(folder, store):
     stop = Cancellation(60.0)
     stop.run(lambda: None)
     stop.cancel()
-    for ask in (lambda one: one.state(game), lambda one: one.mat(game), GameStore.summaries):
+    for ask in (lambda one: one.state(game), lambda one: one.mat(game)):
         with stopped_by(stop.check), pytest.raises(WorkCancelledError):
             ask(GameStore(folder))
     assert listed(store) == {game}
-
-
-def test_a_game_that_is_too_long_alone_stops_one_list(folder, store):
-    game, long = begun(store)["game"], begun(store)["game"]
-    put(folder, long, rows(folder)[long][1])
-    again, stop = GameStore(folder), Cancellation(-1.0)
-    with stopped_by(stop.check), pytest.raises(OverdueError):
-        again.summaries()
-    assert listed(again) == {game}
 
 
 def test_a_locked_database_is_refused_in_one_line(folder, store, monkeypatch):

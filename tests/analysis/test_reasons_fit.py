@@ -62,6 +62,24 @@ def test_who_waits_in_a_back_game_hears_nothing_of_shots():
     assert not any(reason.concept in ("shots", "safety") for reason in rows)
 
 
+@pytest.mark.parametrize(
+    ("two", "is_back_game"),
+    [
+        pytest.param({23: 2, 22: 2, 13: 4, 8: 4, 6: 3}, True, id="two anchors"),
+        pytest.param({23: 2, 18: 2, 13: 4, 8: 4, 6: 3}, True, id="one of them on the bar point"),
+        pytest.param({23: 2, 17: 2, 13: 4, 8: 4, 6: 3}, False, id="a point outside is none"),
+        pytest.param({23: 2, 13: 5, 8: 4, 6: 4}, False, id="one anchor"),
+        pytest.param({25: 2, 22: 2, 13: 4, 8: 4, 6: 3}, False, id="checkers on the bar hold nothing"),
+        pytest.param({23: 2, 22: 2, 13: 1, 2: 5, 1: 5}, False, id="the board has crashed"),
+    ],
+)
+def test_a_back_game_holds_two_anchors_and_waits(two, is_back_game):
+    board = Position.from_points(two, {11: 1, 10: 2, 9: 3, 6: 6, 5: 3}).board
+    hit = Position.from_points(two, {25: 1, 10: 2, 9: 3, 6: 6, 5: 3}).board
+    assert Situation(board, (board, board)).is_back_game == is_back_game
+    assert not Situation(board, (board, hit)).is_back_game
+
+
 def test_a_gammon_that_costs_nothing_is_not_saved():
     position = Position.from_points(*SAVE)
     after = tuple(play.position.switch_sides().board for play in legal_plays(position, (6, 4))[:2])

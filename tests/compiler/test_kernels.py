@@ -33,14 +33,14 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators.cube_model import NO_CUBE, cubeful_values
-from motif.parameters.position_class import PLANS, plans_many
+from motif.parameters.phase_set import EARLY, mover_phases
 from motif.parameters.position_class import classify_many
 import numpy as np
 
 packed = pack_many(Position.start().board[None])
 assert finished_points_many(packed.view("int64")).tolist() == [0]
 classify_many(packed)
-assert PLANS[plans_many(packed)[0]] == "deep anchor against deep anchor"
+assert mover_phases(packed).tolist() == [EARLY]
 assert cubeful_values(NO_CUBE, 0, packed, np.array([[0.5, 0.0, 0.0, 0.0, 0.0]])).tolist() == [0.0]
 """
 ALL = [
@@ -49,7 +49,7 @@ ALL = [
     "finished_points_many",
     "held_and_taken",
     "is_known",
-    "plans_many",
+    "mover_phases",
     "value_for_side",
 ]
 LISTENING = COUNTING[: COUNTING.index("from motif.board.outcome")]
@@ -172,7 +172,7 @@ def test_words_and_plain_functions_compile_nothing(kept, tmp_path):
     cache = shutil.copytree(kept[0], tmp_path / "cache")
     folder = copied(tmp_path)
     changed(folder, "runtime/errors.py", "class PositionError", "# reworded\nclass PositionError")
-    changed(folder, "parameters/position_class.py", '"""Position classes (', '"""Other words (')
+    changed(folder, "parameters/position_class.py", '"""Position classes: ', '"""Other words: ')
     changed(folder, "parameters/position_class.py", "@kernel\n", "def plain():\n    return 1\n\n\n@kernel\n")
     changed(folder, "parameters/position_class.py", '"""Return the index', '"""Return that index')
     assert compiled(folder, cache) == []
@@ -185,9 +185,9 @@ def test_words_and_plain_functions_compile_nothing(kept, tmp_path):
             "parameters/position_class.py",
             "_CONTACT_SUM = 24",
             "_CONTACT_SUM = 25",
-            [name for name in ALL if name not in ("finished_points_many", "is_known")],
+            [name for name in ALL if name not in ("finished_points_many", "is_known", "mover_phases")],
         ),
-        ("parameters/position_class.py", "if count >= 2:", "if count > 1:", ["plans_many"]),
+        ("parameters/phase_set.py", "if out_of_home < ", "if out_of_home <= ", ["mover_phases"]),
         (
             "evaluators/cube_model.py",
             "x = 0.0 if",
@@ -243,7 +243,7 @@ def test_no_damage_ends_the_process(kept, tmp_path):
 
 def test_swapped_kernels_and_those_of_another_shape_are_compiled_again(kept, tmp_path):
     cache, folder = shutil.copytree(kept[0], tmp_path / "cache"), copied(tmp_path)
-    one, other = file_of("classify_many", cache), file_of("plans_many", cache)
+    one, other = file_of("classify_many", cache), file_of("mover_phases", cache)
     first, second = one.read_bytes(), other.read_bytes()
     one.write_bytes(second)
     other.write_bytes(first)
@@ -252,7 +252,7 @@ def test_swapped_kernels_and_those_of_another_shape_are_compiled_again(kept, tmp
     # A valid file of this kernel that calls a kernel it should not call.
     astray = file_of("cubeful_values", cache)
     astray.write_bytes(framed(astray.stem, pickle.dumps(([("kernel.cell.x", "motif.x", ())], ()))))
-    assert compiled(folder, cache) == ["classify_many", "cubeful_values", "is_known", "plans_many"]
+    assert compiled(folder, cache) == ["classify_many", "cubeful_values", "is_known", "mover_phases"]
     assert compiled(folder, cache) == []
 
 

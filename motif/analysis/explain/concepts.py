@@ -8,7 +8,7 @@ those that depend on a hit.
 Every subset of events, applied to the board after the second play, gives a position that the evaluator can
 value.  An event's contribution is its Shapley value (L. S. Shapley, "A Value for n-Person Games", 1953): its
 effect, averaged over all orders of events.  Contributions therefore add up to the difference, an irrelevant
-event contributes nothing, and a change of game plan or class is attributed to the events that cause it.
+event contributes nothing, and a change of class is attributed to the events that cause it.
 
 Exposure is treated as an additional event, which exchanges the parameters that measure hitting rolls, if it
 favours the play that leaves fewer shots.  Otherwise these parameters stay with the events.

@@ -11,11 +11,13 @@ import numpy as np
 
 from motif.board.notation import OFF
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board, pack_many
-from motif.parameters.position_class import AIMS, BACK_GAME, plan_name, plans_many
+from motif.parameters.position_class import CONTACT, classify_many
 from motif.runtime.arrays import IntArray
 
 BACK = POINTS - HOME
 """The highest point outside the opponent's home board."""
+_ANCHORS = slice(BACK, OWN_BAR)
+"""The opponent's home board and bar point, where made points are anchors."""
 PRIME = 4
 """Minimum length of a prime."""
 _LOW = 5
@@ -76,9 +78,9 @@ class Situation:
     @cached_property
     def is_back_game(self) -> bool:
         """Whether the mover plays a back game and has not yet hit."""
-        name = plan_name(int(plans_many(pack_many(self.before[None]))[0]))
         waits = all(board[OPPONENT_BAR] == 0 for board in self.after)
-        return waits and name is not None and name.startswith(f"{AIMS[BACK_GAME]} against")
+        has_anchors = np.count_nonzero(self.before[_ANCHORS] >= 2) >= 2
+        return bool(waits and has_anchors and classify_many(pack_many(self.before[None]))[0] == CONTACT)
 
     @cached_property
     def is_bringing_in(self) -> bool:

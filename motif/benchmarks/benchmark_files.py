@@ -5,14 +5,10 @@ The first word of a line determines its kind:
 ``m KEY d1 d2 BEST EQUITY SECOND LOSS THIRD LOSS ...``
     A decision. Positions after the play are from the perspective of the next player on roll; EQUITY is the
     mover's cubeless money equity, LOSS the difference from the best play.
+``o KEY p p p p p``, ``c KEY NO_DOUBLE DOUBLE_TAKE ACTION``
+    The rollout of a position for cube decisions, cubeless or cubeful. Only counted.
 ``#R KEY p p p p p``
     The rollout of the position after a play of the next decision.
-``o KEY p p p p p``
-    The rollout of a position for cube decisions: doubles and takes at many scores.
-``c KEY NO_DOUBLE DOUBLE_TAKE ACTION``
-    A cubeful rollout: match-winning probabilities in percent, and ND, D/T, D/D (drop) or TG (too good).
-``r SEED``
-    The random seed of the next decision or position.
 ``s NAME VALUE NAME VALUE ...``
     Settings of the program that wrote the file.
 ``#S KEY EQUITY SE LOSS_SE TRIALS LOSS ...``
@@ -22,8 +18,8 @@ The first word of a line determines its kind:
     Written by motif: the players that choose the play. Other programs take these two for comments.
 
 KEY is a 20-letter key (`motif.board.identifiers`); the five ``p`` are the probabilities of the player on
-roll, in the usual order.  All other lines, including comments (``#``) and the commands ``e``, ``O`` and
-``b``, are kept unchanged.  Files ending in .gz are decompressed.
+roll, in the usual order.  All lines but decisions are kept unchanged, including comments (``#``) and the
+commands ``b``, ``e``, ``O`` and ``r``.  Files ending in .gz are decompressed.
 
 Source: gnubg-nn, whose program `sagnubg` (sa/main.cc) writes these lines and whose scripts/benchmark/perr.py
 measures players with them.  A source checkout contains such files in `data/bench/`.
@@ -31,11 +27,11 @@ measures players with them.  A source checkout contains such files in `data/benc
 
 import gzip
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, cast, get_args
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -58,59 +54,16 @@ from motif.runtime.limits import (
     unpacked_pieces,
 )
 
-CubeActionCode = Literal["ND", "D/T", "D/D", "TG"]
-"""Cube actions: no double; double, take; double, drop; too good to double."""
-CUBE_ACTIONS: tuple[str, ...] = get_args(CubeActionCode)
-NO_SEED = -1
-"""Seed of decisions without an ``r`` line."""
+_CUBE_LINES = ("o", "c")
 _DICE = frozenset("123456")
-_LARGEST_SEED = 2**63 - 1
-_ROUNDING = 1e-3
-"""Tolerance for probabilities outside 0 to 1: some programs average them in single precision."""
 _KEYS_AT_ONCE = 4096
 _DIGITS, _ROUND = 7, 6
 """Significant digits and decimals of written numbers."""
 _CHECKOUT = Path(__file__).resolve().parent.parent.parent
 
 
-@dataclass(frozen=True)
-class RolledOut:
-    """Positions with rollout probabilities."""
-
-    boards: Board
-    """(n, 26), from the perspective of the player on roll."""
-    probabilities: FloatArray
-    """(n, 5): probabilities of the player on roll, in the order of `motif.evaluators.Probabilities`."""
-    seeds: IntArray
-    """(n,): rollout seeds, or `NO_SEED`."""
-    lines: IntArray
-    """(n,): line numbers, from 1."""
-
-    def __len__(self) -> int:
-        return len(self.boards)
-
-
-@dataclass(frozen=True)
-class CubeRollouts:
-    """Cubeful rollouts of positions."""
-
-    boards: Board
-    """(n, 26), from the perspective of the player who may double."""
-    no_double: FloatArray
-    """(n,): match-winning probability without a double, in percent."""
-    double_take: FloatArray
-    """(n,): match-winning probability after double and take, in percent."""
-    actions: tuple[CubeActionCode, ...]
-    """Best actions."""
-    lines: IntArray
-    """(n,): line numbers, from 1."""
-
-    def __len__(self) -> int:
-        return len(self.boards)
-
-
 class Note(NamedTuple):
-    """A line without a position."""
+    """A line that is not a decision."""
 
     line: int
     text: str
@@ -122,24 +75,13 @@ class BenchmarkRecord:
 
     lines: IntArray
     """(n,): line number of each decision."""
-    equities: FloatArray
-    """(n,): the mover's equity after the best play, in points."""
-    seeds: IntArray
-    """(n,): rollout seed of each decision, or `NO_SEED`."""
-    rollouts: RolledOut
-    """Positions after plays, from the perspective of the next player on roll."""
-    rollout_of: IntArray
-    """(m,): row in `rollouts` of each listed play, or -1."""
-    cube_positions: RolledOut
-    """Positions for cube decisions at any score."""
-    cube_rollouts: CubeRollouts
     notes: tuple[Note, ...]
-    """Settings, comments and all other lines."""
+    """Settings, comments and all other lines, in order."""
 
     @property
     def cube_decisions(self) -> int:
         """Number of positions for cube decisions."""
-        return len(self.cube_positions) + len(self.cube_rollouts)
+        return sum(note.text.split()[0] in _CUBE_LINES for note in self.notes)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -187,9 +129,9 @@ def read_benchmark(path: Path | str) -> BenchmarkFile:
     try:
         for number, line in lines_of(pieces(), BENCHMARK_LINE, where, BenchmarkError):
             lines.add(line, number)
-        if not lines.counts:
+        if not lines.rolls:
             raise BenchmarkError(f"{where}: the file has no decisions (no line starts with 'm')")
-        return _benchmark(str(path), lines)
+        return lines.benchmark(str(path))
     except _BadLineError as fault:
         raise BenchmarkError(f"{where}: line {fault.line or number}: {fault}") from None
 
@@ -211,57 +153,22 @@ class _BadLineError(Exception):
         self.line = line
 
 
-class _Keyed:
-    """Lines of one kind: position keys with the numbers of their lines."""
-
-    def __init__(self) -> None:
-        self.keys: list[str] = []
-        # Compact arrays, because a file may have a million lines.
-        self.numbers = array("d")
-        self.seeds = array("q")
-        self.lines = array("q")
-
-    def boards(self) -> Board:
-        """Return the positions (n, 26); raise `_BadLineError` for an invalid key."""
-        return _decoded(self.keys, self.lines)
-
-    def chances(self, width: int, low: float, high: float, problem: str) -> FloatArray:
-        """Return the numbers (n, `width`); raise a `_BadLineError` if one is not from `low` to `high`."""
-        numbers = np.array(self.numbers, np.float64).reshape(-1, width)
-        good = (numbers >= low) & (numbers <= high)
-        _raise_at_first(~good.all(axis=1), self.lines, problem)
-        return numbers
-
-    def rolled_out(self) -> RolledOut:
-        """Return the positions with their probabilities; raises `_BadLineError`."""
-        rows = self.chances(5, -_ROUNDING, 1 + _ROUNDING, "probability outside 0 to 1")
-        seeds, lines = (np.array(column, np.int64) for column in (self.seeds, self.lines))
-        return RolledOut(self.boards(), rows, seeds, lines)
-
-
 class _Lines:
-    """All lines of a file, by kind."""
+    """The lines of a file: the words of its decisions, and notes."""
 
     def __init__(self) -> None:
-        self.decisions, self.rollouts, self.cube_positions, self.cube_rollouts = (_Keyed() for _ in range(4))
+        # Compact arrays, because a file may have a million lines.
+        self.lines = array("q")
+        """Line number of each decision."""
+        self.keys: list[str] = []
         self.rolls: list[tuple[int, int]] = []
+        self.counts = array("q")
+        """Number of plays of each decision."""
         self.listed: list[str] = []
         """Keys of the listed plays of all decisions."""
-        self.counts: list[int] = []
-        """Number of plays of each decision."""
-        self.rollout_of: list[int] = []
+        self.numbers = array("d")
+        """The equity of the first play of each decision, and the losses of the others."""
         self.notes: list[Note] = []
-        self._actions: list[str] = []
-        self._rollout_rows: dict[str, int] = {}
-        """Rows of the rollouts since the last decision, by key."""
-        self._seed = NO_SEED
-        self._kinds: dict[str, Callable[[list[str], int], None]] = {
-            "m": self._decision,
-            "#R": self._rollout,
-            "o": self._cube_position,
-            "c": self._cube_rollout,
-            "r": self._next_seed,
-        }
 
     def add(self, content: bytes, number: int) -> None:
         """Parse the line `number`; raises `_BadLineError`."""
@@ -269,21 +176,12 @@ class _Lines:
             raise _BadLineError("a benchmark file must contain only ASCII text")
         line = content.decode("ascii")
         words = line.split()
-        if words:
-            take = self._kinds.get(words[0])
-            if take is None:
-                self.notes.append(Note(number, line.strip()))
-            else:
-                take(words, number)
+        if words and words[0] == "m":
+            self._add_decision(words, number)
+        elif words:
+            self.notes.append(Note(number, line.strip()))
 
-    def cube(self) -> CubeRollouts:
-        """Return the cubeful rollouts; raises `_BadLineError`."""
-        kind, actions = self.cube_rollouts, cast("tuple[CubeActionCode, ...]", tuple(self._actions))
-        rows = kind.chances(2, 0, 100, "match-winning probability outside 0 to 100")
-        lines = np.array(kind.lines, np.int64)
-        return CubeRollouts(kind.boards(), rows[:, 0], rows[:, 1], actions, lines)
-
-    def _decision(self, words: list[str], number: int) -> None:
+    def _add_decision(self, words: list[str], number: int) -> None:
         if len(words) < 6 or len(words) % 2:
             raise _BadLineError(
                 f"expected 'm KEY die die PLAY EQUITY [PLAY LOSS]...', got {len(words)} words"
@@ -291,63 +189,44 @@ class _Lines:
         first, second = words[2:4]
         if first not in _DICE or second not in _DICE:
             raise _BadLineError(f"invalid roll: {plain_text(f'{first} {second}')}")
-        plays = words[4::2]
-        self._add(self.decisions, words[1], words[5::2], number)
-        self.rolls.append((int(max(first, second)), int(min(first, second))))
-        self.listed += plays
-        self.counts.append(len(plays))
-        self.rollout_of += [self._rollout_rows.get(play, -1) for play in plays]
-        self._rollout_rows = {}
-        self._seed = NO_SEED
-
-    def _rollout(self, words: list[str], number: int) -> None:
-        self._chances(self.rollouts, words, number)
-        self._rollout_rows[words[1]] = len(self.rollouts.keys) - 1
-
-    def _cube_position(self, words: list[str], number: int) -> None:
-        self._chances(self.cube_positions, words, number)
-        self._seed = NO_SEED
-
-    def _cube_rollout(self, words: list[str], number: int) -> None:
-        if len(words) != 5:
-            raise _BadLineError(f"expected 'c KEY NO_DOUBLE DOUBLE_TAKE ACTION', got {len(words)} words")
-        if words[4] not in CUBE_ACTIONS:
-            raise _BadLineError(f"{shown(words[4])} is not one of {', '.join(CUBE_ACTIONS)}")
-        self._add(self.cube_rollouts, words[1], words[2:4], number)
-        self._actions.append(words[4])
-        self._seed = NO_SEED
-
-    def _next_seed(self, words: list[str], number: int) -> None:
-        # The largest seed has 19 digits.
-        seed = int(words[1]) if len(words) == 2 and words[1].isdigit() and len(words[1]) < 20 else -1
-        if not 0 <= seed <= _LARGEST_SEED:
-            raise _BadLineError(f"expected 'r SEED', got {plain_text(' '.join(words))}")
-        self._seed = seed
-
-    def _chances(self, kind: _Keyed, words: list[str], number: int) -> None:
-        if len(words) != 7:
-            raise _BadLineError(f"expected '{words[0]} KEY' and five probabilities, got {len(words)} words")
-        self._add(kind, words[1], words[2:], number)
-
-    def _add(self, kind: _Keyed, key: str, numbers: list[str], line: int) -> None:
-        for word in numbers:
+        for word in words[5::2]:
             try:
-                kind.numbers.append(float(word))
+                self.numbers.append(float(word))
             except ValueError:
                 raise _BadLineError(f"{shown(word)} is not a number") from None
-        kind.keys.append(key)
-        kind.seeds.append(self._seed)
-        kind.lines.append(line)
+        plays = words[4::2]
+        self.lines.append(number)
+        self.keys.append(words[1])
+        self.rolls.append((int(max(first, second)), int(min(first, second))))
+        self.counts.append(len(plays))
+        self.listed += plays
+
+    def benchmark(self, path: str) -> BenchmarkFile:
+        """Return the contents; raises `_BadLineError`."""
+        lines, counts = np.array(self.lines, np.int64), np.array(self.counts, np.int64)
+        boards = _decoded(self.keys, lines)
+        over = ~((boards > 0).any(axis=1) & (boards < 0).any(axis=1))
+        _raise_at_first(over, lines, "the game is over")
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        losses = np.array(self.numbers, np.float64)
+        _raise_at_first(~np.isfinite(losses[offsets[:-1]]), lines, "the equity is not finite")
+        losses[offsets[:-1]] = 0.0
+        play_lines = np.repeat(lines, counts)
+        _raise_at_first(~np.isfinite(losses), play_lines, "a loss is not finite")
+        _raise_at_first(losses < 0, play_lines, "negative loss: the first play is not the best")
+        rolls, listed = np.array(self.rolls, np.int64), _decoded(self.listed, play_lines)
+        record = BenchmarkRecord(lines, tuple(self.notes))
+        return BenchmarkFile(path, boards, rolls, offsets, listed, losses, record)
 
 
-def _raise_at_first(bad: npt.ArrayLike, lines: Sequence[int] | IntArray, problem: str) -> None:
+def _raise_at_first(bad: npt.ArrayLike, lines: IntArray, problem: str) -> None:
     """Raise a `_BadLineError` for the first row that is `bad` (n,), if any."""
     rows = np.flatnonzero(bad)
     if len(rows):
         raise _BadLineError(problem, int(lines[rows[0]]))
 
 
-def _decoded(keys: list[str], lines: Sequence[int] | IntArray) -> Board:
+def _decoded(keys: list[str], lines: IntArray) -> Board:
     boards = np.empty((len(keys), BOARD_SIZE), np.int8)
     for start in range(0, len(keys), _KEYS_AT_ONCE):
         part = slice(start, start + _KEYS_AT_ONCE)
@@ -361,34 +240,6 @@ def _decoded(keys: list[str], lines: Sequence[int] | IntArray) -> Board:
                     raise _BadLineError(str(error), int(line)) from None
             raise
     return boards
-
-
-def _benchmark(path: str, lines: _Lines) -> BenchmarkFile:
-    decisions = lines.decisions
-    numbers = np.array(decisions.lines, np.int64)
-    boards = decisions.boards()
-    over = ~((boards > 0).any(axis=1) & (boards < 0).any(axis=1))
-    _raise_at_first(over, numbers, "the game is over")
-    offsets = np.concatenate([[0], np.cumsum(lines.counts, dtype=np.int64)])
-    losses = np.array(decisions.numbers, np.float64)
-    equities = losses[offsets[:-1]]
-    losses[offsets[:-1]] = 0.0
-    play_lines = np.repeat(numbers, lines.counts)
-    _raise_at_first(~np.isfinite(equities), numbers, "the equity is not finite")
-    _raise_at_first(~np.isfinite(losses), play_lines, "a loss is not finite")
-    _raise_at_first(losses < 0, play_lines, "negative loss: the first play is not the best")
-    record = BenchmarkRecord(
-        numbers,
-        equities,
-        np.array(decisions.seeds, np.int64),
-        lines.rollouts.rolled_out(),
-        np.array(lines.rollout_of, np.int64),
-        lines.cube_positions.rolled_out(),
-        lines.cube(),
-        tuple(lines.notes),
-    )
-    rolls, listed = np.array(lines.rolls, np.int64), _decoded(lines.listed, play_lines)
-    return BenchmarkFile(path, boards, rolls, offsets, listed, losses, record)
 
 
 @dataclass(frozen=True)

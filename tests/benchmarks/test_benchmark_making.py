@@ -32,11 +32,13 @@ def test_the_file_names_the_rolled_out_plays(path):
     record = benchmark.record
     assert (len(benchmark), len(benchmark.listed)) == (made.decisions, made.plays) == (12, 36)
     assert record.settings["players"] == "pubeval,keith-v1"
-    assert (record.rollout_of >= 0).all()
-    # The lines have the probabilities of the player on roll after the play.
-    worth = -equities(record.rollouts.probabilities[record.rollout_of])
+    # The lines have the probabilities of the player on roll after the play, and the equity of the best play.
+    words = [line.split() for line in path.read_text().splitlines()]
+    rolled = {key: np.array(chances, float) for kind, key, *chances in words if kind == "#R"}
+    worth = -equities(np.array([rolled[position_key(Position(board))] for board in benchmark.listed]))
     first = np.repeat(benchmark.offsets[:-1], np.diff(benchmark.offsets))
-    np.testing.assert_allclose(worth[benchmark.offsets[:-1]], record.equities, atol=1e-5)
+    stated = [float(decision[5]) for decision in words if decision[0] == "m"]
+    np.testing.assert_allclose(worth[benchmark.offsets[:-1]], stated, atol=1e-5)
     np.testing.assert_allclose(worth[first] - worth, benchmark.losses, atol=1e-5)
     for k, (board, roll) in enumerate(zip(benchmark.boards, benchmark.rolls, strict=True)):
         legal = {play.position for play in legal_plays(Position(board), tuple(roll.tolist()))}

@@ -273,57 +273,27 @@ def _benchmark(path: Path, content: bytes) -> None:
     assert (np.diff(benchmark.offsets) > 0).all()
     assert np.isfinite(benchmark.losses).all()
     assert (benchmark.losses >= 0).all()
-    assert record.rollout_of.shape == (len(benchmark.listed),)
-    followed = record.rollout_of >= 0
-    assert (record.rollouts.boards[record.rollout_of[followed]] == benchmark.listed[followed]).all()
-    for rolled_out in (record.rollouts, record.cube_positions):
-        assert rolled_out.probabilities.shape == (len(rolled_out), 5)
-        assert (np.abs(rolled_out.probabilities - 0.5) <= 0.501).all()
     written = "".join(f"{line}\n" for line in _benchmark_lines(benchmark)).encode("ascii")
     path.write_bytes(gzip.compress(written, 1) if path.suffix == ".gz" else written)
     again = read_benchmark(path)
     for name in ("boards", "rolls", "offsets", "listed", "losses"):
         assert (getattr(again, name) == getattr(benchmark, name)).all(), name
-    for name in ("equities", "seeds", "rollout_of"):
-        assert (getattr(again.record, name) == getattr(record, name)).all(), name
-    for kind, names in (
-        ("rollouts", ("boards", "probabilities", "seeds")),
-        ("cube_positions", ("boards", "probabilities", "seeds")),
-        ("cube_rollouts", ("boards", "no_double", "double_take")),
-    ):
-        for name in names:
-            read, meant = (getattr(getattr(it, kind), name) for it in (again.record, record))
-            assert (read == meant).all(), (kind, name)
-    assert again.record.cube_rollouts.actions == record.cube_rollouts.actions
     assert [note.text for note in again.record.notes] == [note.text for note in record.notes]
     assert again.record.settings == record.settings
+    assert again.record.cube_decisions == record.cube_decisions
 
 
 def _benchmark_lines(benchmark: BenchmarkFile) -> list[str]:
     """Return the lines of a benchmark file for what was read, in order."""
     record = benchmark.record
-    lines = {note.line: [note.text] for note in record.notes}
-
-    def add(number: int, seed: int, *words: object) -> None:
-        lines[number] = ([f"r {seed}"] if seed >= 0 else []) + [" ".join(map(str, words))]
-
+    lines = {note.line: note.text for note in record.notes}
     for k, board in enumerate(benchmark.boards):
         part = slice(*benchmark.offsets[k : k + 2].tolist())
-        numbers = [record.equities[k].item(), *benchmark.losses[part][1:].tolist()]
         keys = [position_key(Position(after)) for after in benchmark.listed[part]]
-        plays = [word for pair in zip(keys, numbers, strict=True) for word in pair]
+        plays = [word for pair in zip(keys, benchmark.losses[part].tolist(), strict=True) for word in pair]
         words = ("m", position_key(Position(board)), *benchmark.rolls[k].tolist(), *plays)
-        add(int(record.lines[k]), int(record.seeds[k]), *words)
-    for mark, kind in (("#R", record.rollouts), ("o", record.cube_positions)):
-        for board, chances, seed, line in zip(
-            kind.boards, kind.probabilities, kind.seeds, kind.lines, strict=True
-        ):
-            add(int(line), int(seed), mark, position_key(Position(board)), *chances.tolist())
-    kind = record.cube_rollouts
-    rows = zip(kind.boards, kind.no_double, kind.double_take, kind.actions, kind.lines, strict=True)
-    for board, no_double, double_take, action, line in rows:
-        add(int(line), -1, "c", position_key(Position(board)), no_double, double_take, action)
-    return [line for number in sorted(lines) for line in lines[number]]
+        lines[int(record.lines[k])] = " ".join(map(str, words))
+    return [lines[number] for number in sorted(lines)]
 
 
 def weight_file_check(content: bytes, folder: Path) -> None:

@@ -297,7 +297,7 @@ def _print_summaries(summaries: Sequence[Record], out: Path) -> None:
             f"{summary['seconds']:.0f}",
             error_text(summary["rmse_validation"]),
             _without_noise(summary),
-            error_text(summary.get("choice_error", {}).get("all")),
+            error_text(summary["choice_error"].get("all")),
             f"{summary['ppg_vs_previous']:+.3f} ± {summary['ppg_vs_previous_se']:.3f}",
             f"{summary['ppg_vs_pubeval']:+.3f} ± {summary['ppg_se']:.3f}",
         )
@@ -319,7 +319,7 @@ def _print_summaries(summaries: Sequence[Record], out: Path) -> None:
 
 def _without_noise(summary: Mapping[str, Any]) -> str:
     """Return the main error of a version without label noise; an empty text if unknown."""
-    errors = summary.get("validation_errors", {})
+    errors = summary["validation_errors"]
     return error_text(errors.get("equity", errors.get("win", {})).get("rmse_without_noise"))
 
 
@@ -420,7 +420,7 @@ def _print_versions(drawn: "RunReport") -> None:
     errors = {} if drawn.benchmark is None else drawn.benchmark.rows()
     rows = []
     for version, one in enumerate(drawn.run.summaries):
-        choice = one.get("choice_error", {}).get("all")
+        choice = one["choice_error"].get("all")
         rows.append(
             (
                 one["name"],

@@ -158,17 +158,10 @@ def _parameters(entry: Entry, folder: Path, names: set[str]) -> ParameterSet:
     return parameters
 
 
-_OLD_FORMS = {"plans": "heads of game plans", "patterns": "hidden units that add to an equity head"}
-"""Keys of classes in files written before version 14 of motif's weights."""
-
-
 def _classes(entry: Entry, parameters: ParameterSet) -> dict[str, dict[str, HeadWeights]]:
     entry.mapping(CLASS_NAMES, needed=_REQUIRED_CLASSES)
     classes: dict[str, dict[str, HeadWeights]] = {}
     for class_name, content in entry.items():
-        for key, what in _OLD_FORMS.items():
-            if isinstance(content.value, dict) and key in content.value:
-                content[key].fail(f"{what} belong to an older form of weights, which is no longer supported")
         content.mapping((*HEADS, HIDDEN_KEY), needed=("win",))
         classes[class_name] = {
             head: _head(weights, parameters) for head, weights in content.items() if head in HEADS

@@ -27,7 +27,6 @@ class Ending(StrEnum):
 
     CONVERGED = "converged"
     PASS_LIMIT = "pass limit"
-    VALIDATION_RISES = "validation error rises"
     STOPPED_BY_CALLER = "stopped by the caller"
     LINE_SEARCH_FAILED = "line-search-failed"
     NOT_A_DESCENT_DIRECTION = "not-a-descent-direction"
@@ -248,24 +247,18 @@ class Recorder:
     """
 
     def __init__(
-        self, method: str, problem: Problem, max_passes: int, tolerance: float,
-        on_pass: OnPass | None = None, patience: int | None = None,
-    ) -> None:  # fmt: skip
+        self, method: str, problem: Problem, max_passes: int, tolerance: float, on_pass: OnPass | None = None
+    ) -> None:
         if max_passes < 1:
             raise FitError(f"the pass limit must be at least 1, not {max_passes}")
         if not (math.isfinite(tolerance) and tolerance >= 0):
             raise FitError(f"the tolerance must be finite and at least 0, not {tolerance}")
-        if patience is not None and patience < 1:
-            raise FitError(f"the patience must be at least 1 pass, not {patience}")
-        if patience is not None and not problem.validation.sample_weights.any():
-            raise FitError("stopping by the validation error needs validation samples")
         self.max_passes, self.tolerance = max_passes, tolerance
         self.history: list[PassRecord] = []
         self._method, self._problem = method, problem
-        self._on_pass, self._patience = on_pass, patience
+        self._on_pass = on_pass
         self._stopwatch = Stopwatch()
-        self._weights = self._best_weights = np.empty(0)
-        self._best = 0
+        self._weights = np.empty(0)
 
     def record(
         self, objective: Objective, weights: FloatArray, point: Linearization, failure: Ending | None = None
@@ -281,11 +274,8 @@ class Recorder:
         seconds = self._stopwatch.seconds
         self.history.append(PassRecord(len(self.history), point.error, point.rmse, validation, seconds))
         is_stopped = self._on_pass is not None and self._on_pass(self.history[-1]) is True
-        rises = self._patience is not None and self._validation_rises(weights, self._patience)
         if self._gains_little() and (end := self._end_of_gains(objective, weights, point, failure)):
             return end
-        if rises:
-            return Ending.VALIDATION_RISES
         if is_stopped:
             return Ending.STOPPED_BY_CALLER
         return Ending.PASS_LIMIT if len(self.history) > self.max_passes else None
@@ -309,21 +299,11 @@ class Recorder:
             return Ending.CONVERGED
         return failure
 
-    def _validation_rises(self, weights: FloatArray, patience: int) -> bool:
-        errors = [math.inf if r.rmse_validation is None else r.rmse_validation for r in self.history]
-        if errors[-1] <= errors[self._best]:
-            self._best, self._best_weights = len(errors) - 1, weights.copy()
-        return len(errors) - 1 - self._best >= patience
-
     def result(self, stopped: Ending) -> FitResult:
-        """Return the result at the last weights, or those of lowest validation error if it ended the fit."""
-        weights = self._weights
-        last = self.history[-1]
-        if stopped == Ending.VALIDATION_RISES:
-            weights, last = self._best_weights, self.history[self._best]
-        seconds = self._stopwatch.seconds
+        """Return the result at the last weights."""
+        last, seconds = self.history[-1], self._stopwatch.seconds
         return FitResult(
-            self._method, weights, tuple(self.history), stopped,
+            self._method, self._weights, tuple(self.history), stopped,
             last.rmse_train, last.rmse_validation, seconds,
         )  # fmt: skip
 
@@ -364,20 +344,18 @@ class Solver:
         max_passes: int | None = None,
         tolerance: float | None = None,
         on_pass: OnPass | None = None,
-        patience: int | None = None,
         start: FloatArray | None = None,
     ) -> FitResult:
         """Fit `problem`, from the weights `start` if given; bit-identical for any number of cores.
 
         The fit stops when a pass reduces the error by a smaller share than `tolerance` (`TOLERANCE` by
-        default) and its gradient is small, after `max_passes`, when the validation error has not reached a
-        new low for `patience` passes (the weights of the low are then returned), or when `on_pass` returns
-        True. A failed fit (`FAILURES`) keeps its last weights; it is usable if its error is below that of the
-        bias that predicts the mean label. Raises `FitError`.
+        default) and its gradient is small, after `max_passes`, or when `on_pass` returns True. A failed fit
+        (`FAILURES`) keeps its last weights; it is usable if its error is below that of the bias that predicts
+        the mean label. Raises `FitError`.
         """
         limit = self.most_passes if max_passes is None else max_passes
         share = TOLERANCE if tolerance is None else tolerance
-        recorder = Recorder(self.method, problem, limit, share, on_pass, patience)
+        recorder = Recorder(self.method, problem, limit, share, on_pass)
         result = recorder.result(self.loop(problem, start, recorder))
         objective = Objective(problem)
         point = objective.at(result.weights)

@@ -80,9 +80,9 @@ class _Curve:
     train: list[float]
     validation: list[float]
     seconds: list[float]
-    """Seconds since the start of the fit; NaN if unknown."""
+    """Seconds since the start of the fit."""
     noise: list[float]
-    """Noise of the labels, the same for every pass; NaN if unknown, empty if not recorded."""
+    """Noise of the labels, the same for every pass; NaN if unknown."""
 
     def last(self) -> str:
         """Return the last training and validation errors and the noise of the labels."""
@@ -92,12 +92,12 @@ class _Curve:
     @property
     def is_noisy(self) -> bool:
         """Whether there is noise to draw."""
-        return bool(self.noise) and self.noise[-1] > 0
+        return self.noise[-1] > 0
 
     @property
     def is_timed(self) -> bool:
         """Whether there are seconds to show."""
-        return len(self.passes) > 1 and self.seconds[-1] > 0 and all(map(math.isfinite, self.seconds))
+        return len(self.passes) > 1 and self.seconds[-1] > 0
 
 
 _Curves = dict[tuple[str, str], _Curve]
@@ -166,10 +166,8 @@ def _curves(rows: HistoryRows, where: str) -> _Curves:
             curve.passes.append(int(row["pass"]))
             curve.train.append(float(row["rmse_train"]))
             curve.validation.append(_number(row["rmse_validation"]))
-            # Missing in files of earlier versions.
-            curve.seconds.append(_number(row.get("seconds")))
-            if "label_noise" in row:
-                curve.noise.append(_number(row["label_noise"]))
+            curve.seconds.append(float(row["seconds"]))
+            curve.noise.append(_number(row["label_noise"]))
     except (KeyError, TypeError, ValueError) as error:
         raise SettingError(f"{where}: not the history of a fit: {type(error).__name__} {error}") from None
     if not curves:
@@ -291,7 +289,7 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
     if any(_known(curve.noise) for curve in curves):
         numbers.append("noise")
     sentences = [note.format(numbers=" / ".join(numbers))] if note else []
-    if any(curve.noise and not _known(curve.noise) for curve in curves):
+    if any(not _known(curve.noise) for curve in curves):
         sentences.append(_NO_NOISE)
     title = "\n".join(fill(sentence, _NOTE_LETTERS) for sentence in sentences) or None
     columns = 1 if noisy else 2

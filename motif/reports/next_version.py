@@ -80,7 +80,7 @@ def _on_samples(last: VersionFigures) -> Iterator[str]:
         yield f"{gap}: more games, or a larger ridge, would help."
     else:
         yield f"{gap}: more games would change little; more trials per position or other parameters might."
-    heads = last.get("heads", {})
+    heads = last["heads"]
     classes = {name: _ratio(heads.get(f"{name}.win", {})) or 0.0 for name in _RATES}
     widest = max(classes, key=lambda name: classes[name])
     if classes[widest] > _WIDE_GAP:
@@ -92,16 +92,11 @@ def _on_samples(last: VersionFigures) -> Iterator[str]:
 
 def _on_passes(last: VersionFigures) -> Iterator[str]:
     """Yield advice on fits that did not converge."""
-    yield from (f"{last['name']}: {warning}." for warning in last.get("warnings", ()))
+    yield from (f"{last['name']}: {warning}." for warning in last["warnings"])
     if last["stopped"] == Ending.PASS_LIMIT:
         yield (
             f"A fit of {last['name']} reached the pass limit before converging: more passes may lower its "
             "error."
-        )
-    elif last["stopped"] == Ending.VALIDATION_RISES:
-        yield (
-            f"A fit of {last['name']} stopped because its validation error rose: more games or a larger "
-            "ridge would help."
         )
 
 

@@ -38,8 +38,6 @@ FIGURES: dict[str, tuple[type, ...]] = {
     "ppg_vs_pubeval": _NUMBER, "ppg_se": _NUMBER, "ppg_vs_previous": _NUMBER, "ppg_vs_previous_se": _NUMBER,
 }  # fmt: skip
 """Figures of a version in a report, with their types."""
-_MAY_LACK = ("choice_error", "choice_error_se", "heads", "warnings", "validation_errors", "cross_check")
-"""Figures missing from summaries of earlier releases."""
 
 
 @dataclass(frozen=True)
@@ -123,16 +121,15 @@ def _check(summary: Entry, version: int) -> None:
     if not isinstance(summary.value, dict):
         summary.fail("is not a version's summary")
     for name, kind in {**FIGURES, "heads": (dict,), "warnings": (list,)}.items():
-        if name in summary.value or name not in _MAY_LACK:
-            summary[name].of(*kind)
+        summary[name].of(*kind)
     for step in STEPS:
         summary["seconds_by_step"][step].of(*_NUMBER)
-    for head in summary.value.get("validation_errors", {}):
+    for head in summary.value["validation_errors"]:
         errors = summary["validation_errors"][head]
         errors.of(dict)
         for name in ("rmse_validation", "label_noise", "rmse_without_noise"):
             errors[name].of(*_MAYBE)
-    if summary.value.get("cross_check"):
+    if summary.value["cross_check"]:
         for one in fields(CrossCheck):
             summary["cross_check"][one.name].of(*((str,) if one.type is str else _NUMBER))
     if summary["version"].value != version:

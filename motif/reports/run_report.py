@@ -159,12 +159,12 @@ class RunReport(Tabular):
     def records(self) -> list[Row]:
         """Return a row for each version, with its figures."""
         plain = (str, int, float)
-        rows = [{key: one[key] for key in FIGURES if key in one} for one in self.run.summaries]
+        rows = [{key: one[key] for key in FIGURES} for one in self.run.summaries]
         return [{key: value for key, value in row.items() if isinstance(value, plain)} for row in rows]
 
     def to_dict(self) -> Row:
         """Return paths and key figures for JSON."""
-        versions = [{key: one[key] for key in FIGURES if key in one} for one in self.run.summaries]
+        versions = [{key: one[key] for key in FIGURES} for one in self.run.summaries]
         figures: dict[str, object] = {
             "run": str(self.run.folder),
             "html": str(self.page),
@@ -345,7 +345,7 @@ def _page(
         checks=_checks(run.summaries),
         pictures=pictures,
         strengths=_strengths(run, benchmark),
-        has_choices=any(summary.get("choice_error") for summary in run.summaries),
+        has_choices=any(summary["choice_error"] for summary in run.summaries),
         **effects_and_terms(terms.parameters, terms.told, terms.units, terms.head),
         term_notes=[_terms_opening(terms, weights), *reading_of_terms(terms.told, terms.head)],
         benchmark=benchmark,
@@ -424,7 +424,7 @@ def _steps(run: RunFiles) -> Groups:
 
 def _noise_rows(summaries: Sequence[VersionFigures], head: str) -> dict[str, list[str]]:
     """Return rows of a head's label noise and its error without noise; empty if unknown."""
-    if not any(head in summary.get("validation_errors", {}) for summary in summaries):
+    if not any(head in summary["validation_errors"] for summary in summaries):
         return {}
     return {
         "noise of the labels": [_error_of(summary, head, "label_noise") for summary in summaries],
@@ -433,22 +433,22 @@ def _noise_rows(summaries: Sequence[VersionFigures], head: str) -> dict[str, lis
 
 
 def _error_of(summary: VersionFigures, head: str, name: str) -> str:
-    error = summary.get("validation_errors", {}).get(head, {}).get(name)
+    error = summary["validation_errors"].get(head, {}).get(name)
     return _UNKNOWN if error is None else f"{error:.4f}"
 
 
 def _noise_notes(summaries: Sequence[VersionFigures]) -> Iterator[str]:
     """Yield notes on errors without label noise."""
-    told = [errors for summary in summaries for errors in summary.get("validation_errors", {}).values()]
+    told = [errors for summary in summaries for errors in summary["validation_errors"].values()]
     if told:
         yield _NOISE_NOTE
-    if any(errors.get("label_noise") is None for errors in told):
+    if any(errors["label_noise"] is None for errors in told):
         yield f"{_UNKNOWN}: unknown. {NOT_KNOWN}"
 
 
 def _checks(summaries: Sequence[VersionFigures]) -> Groups:
     """Return a table of the fits by SciPy; empty if there are none."""
-    checks = [summary.get("cross_check") or {} for summary in summaries]
+    checks = [summary["cross_check"] or {} for summary in summaries]
     if not any(checks):
         return {}
 
@@ -488,7 +488,7 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
             ],
         },
     }
-    if names := dict.fromkeys(name for summary in summaries for name in summary.get("choice_error", ())):
+    if names := dict.fromkeys(name for summary in summaries for name in summary["choice_error"]):
         groups["Choice error: millipoints per decision"] = {
             name: [_choice(summary, name) for summary in summaries] for name in names
         }
@@ -505,10 +505,10 @@ def _points(summary: VersionFigures, value: str, error: str) -> str:
 
 
 def _choice(summary: VersionFigures, name: str) -> str:
-    error = summary.get("choice_error", {}).get(name)
+    error = summary["choice_error"].get(name)
     if error is None:
         return _UNKNOWN
-    se = summary.get("choice_error_se", {}).get(name)
+    se = summary["choice_error_se"].get(name)
     return with_error(MILLIPOINTS * error, math.nan if se is None else MILLIPOINTS * se, 1)
 
 

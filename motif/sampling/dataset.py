@@ -32,7 +32,6 @@ from motif.runtime.parquet import bounded_parquet
 FORMAT = "motif-dataset/1"
 MANIFEST = "_manifest.json"
 """Name of the manifest; Parquet readers ignore files whose names begin with _."""
-_FORMER_MANIFEST = "manifest.json"
 _PART_NAME = re.compile(r"part-\d{5,}\.parquet", re.ASCII)
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 _Value = TypeVar("_Value")
@@ -75,18 +74,11 @@ def write_manifest(
         "parts": [vars(part) for part in parts],
     }
     write_text(folder / MANIFEST, json.dumps(document, indent=1) + "\n")
-    (folder / _FORMER_MANIFEST).unlink(missing_ok=True)
-
-
-def manifest_of(folder: Path) -> Path:
-    """Return the path of a dataset's manifest, which may have the name that motif 0.1.0 used."""
-    former = folder / _FORMER_MANIFEST
-    return former if former.exists() and not (folder / MANIFEST).exists() else folder / MANIFEST
 
 
 def is_dataset(folder: Path) -> bool:
     """Return whether there is a manifest in `folder`."""
-    return manifest_of(folder).exists()
+    return (folder / MANIFEST).exists()
 
 
 def read_manifest(folder: Path) -> tuple[dict[str, object], list[DatasetPart], bool]:
@@ -95,7 +87,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, object], list[DatasetPart], b
     Raises `DatasetError` if there is no manifest or it has another format, and its subclass
     `DamagedManifestError` if the manifest is invalid.
     """
-    path = manifest_of(folder)
+    path = folder / MANIFEST
     if not path.exists():
         raise DatasetError(f"{folder}: not a dataset (there is no {MANIFEST})")
     content = content_of(path, DatasetError, JSON_FILE)
@@ -261,8 +253,6 @@ def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.generic]:
 _LONGEST_SAID = 100
 ROLLOUTS = "rollout"
 """Value of the setting `label` for labels from rollouts."""
-_UNSAID = {"label": ROLLOUTS, "replies": False}
-"""Settings that older datasets do not contain, with the values that they had."""
 
 
 def kept_parts(
@@ -299,7 +289,7 @@ def kept_parts(
 
 def _compare(where: Path, settings: Mapping[str, object], provenance: Mapping[str, object]) -> None:
     for key, value in provenance.items():
-        before = settings.get(key, _UNSAID.get(key))
+        before = settings.get(key)
         if before != value:
             raise DatasetError(
                 f"{where}: cannot be resumed: made with {key} = {_said(before)}, not {value!r}"

@@ -172,18 +172,6 @@ WRONG: list[tuple[str, str, str]] = [
     (r"\n    own:\n(      .*\n)*", "\n", "filter.contact.own: must be a mapping, not None"),
     (r"bearoff: true", "bearoff: 1", "bearoff: must be true or false, not 1"),
     (r"bearoff: true", "bearoff:", "bearoff: must be true or false, not None"),
-    (
-        r"    hidden:\n",
-        "    plans: {}\n    hidden:\n",
-        "classes.contact.plans: heads of game plans belong to an older form of weights, which is no longer "
-        "supported",
-    ),
-    (
-        r"    hidden:\n",
-        "    patterns: {}\n    hidden:\n",
-        "classes.contact.patterns: hidden units that add to an equity head belong to an older form of "
-        "weights",
-    ),
     (r"    hidden:\n(      .*\n)*", "    hidden: 3\n", "classes.contact.hidden: must be a mapping, not 3"),
     (
         r"    hidden:\n(      .*\n)*",

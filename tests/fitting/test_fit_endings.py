@@ -58,17 +58,6 @@ def test_caller_can_stop_a_fit(solve):
 
 
 @every_solver
-def test_rising_validation_error_returns_the_best_weights(solve):
-    # Too many weights for the few training rows: the later passes fit noise.
-    problem = noisy_problem(1500, 12, noise=0.25, training=decision_ids(1500) < 20)
-    result = solve(problem, tolerance=0.0, patience=3)
-    errors = [record.rmse_validation for record in result.history]
-    assert result.stopped == "validation error rises"
-    assert errors.index(min(errors)) == result.passes - 3
-    assert result.rmse_validation == min(errors) == rmse(problem, problem.validation, result.weights)
-
-
-@every_solver
 def test_the_matrix_of_terms_is_never_held(solve):
     problem = noisy_problem(60_000, 16)
     solve(problem, max_passes=1)
@@ -88,8 +77,6 @@ def test_the_matrix_of_terms_is_never_held(solve):
         ({"max_passes": 0}, "the pass limit must be at least 1, not 0"),
         ({"tolerance": -1.0}, "the tolerance must be finite and at least 0, not -1.0"),
         ({"tolerance": np.nan}, "the tolerance must be finite and at least 0, not nan"),
-        ({"patience": 0}, "the patience must be at least 1 pass, not 0"),
-        ({"patience": 2}, "stopping by the validation error needs validation samples"),
         ({"start": np.zeros(3)}, "the start must have 10 weights, not an array of shape (3,)"),
         ({"start": np.full(10, np.inf)}, "weight 0 of the start is inf"),
     ],

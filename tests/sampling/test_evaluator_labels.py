@@ -10,7 +10,7 @@ from motif.evaluators.probabilities import equities
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
-from motif.sampling.dataset import read_manifest, write_manifest
+from motif.sampling.dataset import read_manifest
 from motif.sampling.sample import SampleSettings, sample
 from motif.sampling.samples import read_dataset
 from tests.sampling.folders import QUICK, differences, made
@@ -61,14 +61,6 @@ def test_the_same_bytes_for_any_number_of_workers_and_after_a_stop(tmp_path):
         sample(replace(TAUGHT, label="pubeval"), two, resume=True)
     with pytest.raises(DatasetError, match="label = 'bras', not 'rollout'"):
         sample(replace(TAUGHT, label="rollout"), two, resume=True)
-
-
-def test_a_dataset_without_the_setting_label_can_be_resumed(tmp_path):
-    folder = made(tmp_path / "rolled")
-    settings, parts, _ = read_manifest(folder)
-    del settings["label"]
-    write_manifest(folder, settings, parts[:2], complete=False)
-    assert len(read_dataset(made(folder, resume=True))) == sum(part.rows for part in parts)
 
 
 def test_a_fit_learns_from_them(tmp_path):

@@ -137,7 +137,8 @@ def _parse(
         raise RecordError(f"{name}: gammonview cannot read it as {what} ({reason})") from None
     try:
         return _record(document, name)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    # A number out of range, such as a timestamp, is an OverflowError or an OSError.
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
         raise RecordError(f"{name}: gammonview finds no match in it ({plain_text(repr(error))})") from None
 
 

@@ -99,6 +99,25 @@ def test_documents_of_gammonview(seed, monkeypatch):
     assert again.games == record.games
 
 
+@pytest.mark.parametrize(
+    ("key", "number"),
+    [
+        ("timestamp", 1e12),
+        ("timestamp", 1e17),
+        ("timestamp", 1e300),
+        ("timestamp", float("inf")),
+        ("timestamp", float("nan")),
+        ("match_length", float("inf")),
+        ("match_length", float("nan")),
+    ],
+)
+def test_a_number_out_of_range_is_damage(key, number, monkeypatch):
+    document = gvformat.mat_to_ogxm(mat_text(match(0))) | {key: number}
+    monkeypatch.setattr(gvformat, "convert_bgf", lambda content: document)
+    with pytest.raises(RecordError, match=r"^match\.bgf: gammonview finds no match in it \("):
+        parse_bgf(b"{}", "match.bgf")
+
+
 def test_a_play_that_is_not_legal_is_named():
     record = match(0)
     wrong = Turn(0, (2, 1), legal_plays("4HPwATDgc/ABMA", (6, 5))[0])

@@ -469,7 +469,7 @@ def analysis_summary(analysis: EvaluatorAnalysis, files: Sequence[str]) -> dict[
         "slope_at_zero": rounded(float(scale.steepness(0.0))),
         "mean_slope": rounded(scale.steepness(analysis.judged.raw).mean()),
         "second_degree": analysis.judged.second_degree,
-        "patterns": analysis.judged.hidden_units,
+        "hidden_units": analysis.judged.hidden_units,
         "most_important": [
             {"name": names[k], "weight": rounded(table.weight[k]), "importance": rounded(table.importance[k])}
             for k in analysis.by_importance[:MAX_IMPORTANT]

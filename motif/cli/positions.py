@@ -335,7 +335,7 @@ def _counted(record: Record) -> str:
     return "{} of {}{}".format(counted(len(record["plays"]), "legal play"), *record["roll"])
 
 
-_DETAILS = {"raw": ("raw sum", "before tanh, no unit"), "patterns": ("hidden unit", "from -1 to 1")}
+_DETAILS = {"raw": ("raw sum", "before tanh, no unit"), "hidden_units": ("hidden unit", "from -1 to 1")}
 """Titles of the tables of details."""
 
 

@@ -232,7 +232,7 @@ class TermReport:
             **{"count": len(self.statistics.names) - 1, "slope": self.statistics.statistics.slope},
             "parameters": [*map(asdict, self.effects)],
             "terms": [*map(asdict, self.terms)],
-            "patterns": [*map(asdict, self.units)],
+            "hidden_units": [*map(asdict, self.units)],
         }
 
     def write(self, path: Path, seen: "Observed") -> None:
@@ -312,11 +312,11 @@ def _show_unit(
     boards = find_boards()
     summary = next(of for of in unit_summaries(weights, class_name, "win", boards) if of.name == name)
     found = extremes(weights, class_name, name, boards, count)
-    record: Row = {"weights": weights.name, "class": class_name, "pattern": asdict(summary)}
+    record: Row = {"weights": weights.name, "class": class_name, "hidden_unit": asdict(summary)}
     for end, shown in (("largest", found.largest), ("smallest", found.smallest)):
         record[end] = [
             {
-                **{"position": gnubg_id(Position(of.board)), "pattern": of.squashed},
+                **{"position": gnubg_id(Position(of.board)), "activation": of.squashed},
                 **{"equity": of.equity, "adds": of.adds},
             }
             for of in shown

@@ -177,7 +177,7 @@ class StaticEvaluator(Evaluator):
         hidden = self.weights.hidden_of(trace.class_name)
         if hidden is not None:
             units = squash_units(hidden.sums(row[None], pack_many(position.board[None]))[0])
-            facts["patterns"] = dict(zip(hidden.names, units.tolist(), strict=True))
+            facts["hidden_units"] = dict(zip(hidden.names, units.tolist(), strict=True))
         return facts
 
 

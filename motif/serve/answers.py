@@ -98,7 +98,7 @@ class DetailsAnswer(Answer):
     """The player's parameters of the position, by name."""
     raw: dict[str, float] | None = None
     """Raw sums of weight files, by probability."""
-    patterns: dict[str, float] | None = None
+    hidden_units: dict[str, float] | None = None
     """Activations of hidden units, by name."""
     D: Number = None
     """BRAS's score, and what follows from it."""

@@ -68,16 +68,16 @@ def test_hidden_units_are_listed(motif, motif_json, layered, tmp_path):
     page = tmp_path / "page.html"
     words = ("terms", file, "--positions", positions, "--top", 4, "--html", page)
     found = motif_json(*words)
-    assert len(found["patterns"]) == 4
-    for unit in found["patterns"]:
+    assert len(found["hidden_units"]) == 4
+    for unit in found["hidden_units"]:
         assert set(unit) == {*("name", "words", "share", "amount", "on", "off", "moves", "high", "low")}
     ending = motif(*words)
     assert "hidden unit: where it is large" in ending.out
     assert " terms and 6 hidden units, from " in " ".join(ending.out.split())
-    first = found["patterns"][0]
+    first = found["hidden_units"][0]
     assert first["name"] in page.read_text("utf-8")
-    assert first["amount"] != motif_json(*words, "--head", "win_gammon")["patterns"][0]["amount"]
-    assert motif_json(*words, "--class", "race")["patterns"] == []
+    assert first["amount"] != motif_json(*words, "--head", "win_gammon")["hidden_units"][0]["amount"]
+    assert motif_json(*words, "--class", "race")["hidden_units"] == []
 
 
 def test_boards_of_a_unit_are_drawn(motif, motif_json, layered):
@@ -87,8 +87,8 @@ def test_boards_of_a_unit_are_drawn(motif, motif_json, layered):
     assert (ending.code, ending.err) == (0, "")
     assert ending.out.count("Position ID: ") == 4
     found = motif_json(*words)
-    assert found["pattern"]["name"] == "p2"
-    values = [one["pattern"] for one in found["largest"] + found["smallest"]]
+    assert found["hidden_unit"]["name"] == "p2"
+    values = [one["activation"] for one in found["largest"] + found["smallest"]]
     assert len(values) == 4
     assert min(values[:2]) > max(values[2:])
     for one in found["largest"]:

@@ -23,7 +23,7 @@ from motif.rollouts import RolloutResult, RolloutSettings, rollout
 from motif.rollouts.games import Games, States, lockstep, starts
 from motif.runtime.arrays import IntArray
 from motif.runtime.errors import SettingError
-from motif.runtime.streams import THROWS, derive_states
+from motif.runtime.streams import DICE_PAIRS, derive_states
 from tools.marked_page import write_region
 
 PLAYER = "motif-v1"
@@ -105,7 +105,7 @@ def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
     taken: list[Board] = []
     free = np.ones(_GAMES, np.bool_)
     random = np.random.default_rng(seed)
-    games = lockstep(player.choose_many, partial(_thrown, seed), starts(_GAMES))
+    games = lockstep(player.choose_many, partial(_rolls, seed), starts(_GAMES))
     for ply in islice(games, _SAMPLED_PLIES.start, _SAMPLED_PLIES.stop):
         rows = np.flatnonzero(free[ply.games] & (ply.points == 0))
         classes = classify_many(pack_many(ply.boards))
@@ -120,11 +120,11 @@ def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
     return np.array(taken)
 
 
-def _thrown(seed: int, games: Games, ply: int) -> tuple[IntArray, States]:
+def _rolls(seed: int, games: Games, ply: int) -> tuple[IntArray, States]:
     """Return the dice of the self-play games, fixed so that the table keeps its positions."""
     states = derive_states(seed, 0, _GAMES, ply)[games]
-    throws = (states % np.uint64(THROWS)).astype(np.int64)
-    return np.sort(np.stack(np.divmod(throws, 6), axis=1) + 1, axis=1)[:, ::-1], states
+    pairs = (states % np.uint64(DICE_PAIRS)).astype(np.int64)
+    return np.sort(np.stack(np.divmod(pairs, 6), axis=1) + 1, axis=1)[:, ::-1], states
 
 
 def option_table(share: float = 1.0) -> Iterator[str]:
@@ -148,8 +148,8 @@ def option_table(share: float = 1.0) -> Iterator[str]:
 
 
 def _shorter(settings: RolloutSettings, share: float) -> RolloutSettings:
-    rounds = max(1, round(settings.trials * share / THROWS / 2))
-    return replace(settings, trials=2 * THROWS * rounds)
+    rounds = max(1, round(settings.trials * share / DICE_PAIRS / 2))
+    return replace(settings, trials=2 * DICE_PAIRS * rounds)
 
 
 def _line(name: str, result: RolloutResult, off: Bias) -> str:

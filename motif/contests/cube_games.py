@@ -127,8 +127,8 @@ def _play_games(
     seats = np.array([match.seats for match in matches])
     sides = np.where(openings[:, 1] > openings[:, 0], seats[:, 1], seats[:, 0])
     states = np.zeros(len(matches), np.int64)
-    thrown = _dice_of(dice.seed, numbers, -np.sort(-openings, axis=1))
-    games = games_with_cube(players, cubes, states, sides, starts(len(matches)), thrown, judge=judge)
+    rolls = _dice_of(dice.seed, numbers, -np.sort(-openings, axis=1))
+    games = games_with_cube(players, cubes, states, sides, starts(len(matches)), rolls, judge=judge)
     points = games.points * cubes.cube[games.states]
     # The unit of luck is half the difference between winning and losing a single game.
     luck = games.luck * scale(matches[0].state()).half

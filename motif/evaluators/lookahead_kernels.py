@@ -24,6 +24,7 @@ from motif.evaluators.kernels import (
     value_after,
 )
 from motif.evaluators.probabilities import OUTPUTS, equity_of, switch_probabilities, switch_value
+from motif.runtime.streams import DICE_PAIRS
 
 CLEARLY = 0.02
 """Equity from which a reply is clearly better than another; smaller differences are mostly evaluation
@@ -41,13 +42,12 @@ _SEVENTHS = np.array([5, 1, 3, 0, 2, 4, 3, 0, 1, 2, 4, 6, 6, 5, 1, 2, 4, 5, 6, 3
 """Group of each roll, 0 to 6. The groups have three rolls each and are as similar in pips and dice as
 possible; the last one has no double.
 """
-_THROWS = 36
-_SEVENTH_OF_THROW = np.repeat(np.arange(7), (5, 5, 5, 5, 5, 5, 6))
-_SEVENTH_SHARES = _THROWS * ROLL_SHARES / np.bincount(_SEVENTH_OF_THROW)[_SEVENTHS]
+_SEVENTH_OF_PAIR = np.repeat(np.arange(7), (5, 5, 5, 5, 5, 5, 6))
+_SEVENTH_SHARES = DICE_PAIRS * ROLL_SHARES / np.bincount(_SEVENTH_OF_PAIR)[_SEVENTHS]
 """Weight of each roll when only its group is used, such that the mean over all groups is that over all
 rolls.
 """
-_THROW_OF_ROLL = np.arange(len(ROLLS)) * 12 // 7
+_PAIR_OF_ROLL = np.arange(len(ROLLS)) * 12 // 7
 """A number 0 to 35 for each roll, evenly spread."""
 EVERY_ROLL, A_THIRD, A_SEVENTH = range(3)
 """The share of the rolls that the last ply of lookahead uses."""
@@ -88,14 +88,14 @@ def _group_offset(words):
     for k in range(PACKED_WORDS // 2):
         key = (key ^ np.uint64(words[k])) * np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(29)
-    return np.int64((key >> np.uint64(33)) % np.uint64(_THROWS))
+    return np.int64((key >> np.uint64(33)) % np.uint64(DICE_PAIRS))
 
 
 @inline_kernel
 def _is_seen(number, before, seen, offset):
     """Return whether the last ply uses roll `number` after roll `before`."""
     if seen == A_SEVENTH:
-        return _SEVENTHS[number] == _SEVENTH_OF_THROW[(_THROW_OF_ROLL[before] + offset) % _THROWS]
+        return _SEVENTHS[number] == _SEVENTH_OF_PAIR[(_PAIR_OF_ROLL[before] + offset) % DICE_PAIRS]
     return seen == EVERY_ROLL or _THIRDS[number] == _THIRDS[before]
 
 

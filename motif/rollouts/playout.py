@@ -26,7 +26,7 @@ from motif.evaluators.kernels import RANDOM_MODEL, best_reply, choose_within, tr
 from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, switch_probabilities
 from motif.parameters.position_class import in_contact
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
-from motif.runtime.streams import THROWS, derive, dice_of, mix, next_below, next_roll
+from motif.runtime.streams import DICE_PAIRS, derive, dice_of, mix, next_below, next_roll
 
 
 @lean_kernel(NOTHING)
@@ -53,18 +53,18 @@ def measure_luck(model, rules, words, board, ply, space, adjustments):
     for j in range(len(OUTPUTS)):
         mean = 0.0
         for number in range(ROLLS.shape[0]):
-            mean += ROLL_COUNTS[number] / THROWS * adjustments[number, j]
+            mean += ROLL_COUNTS[number] / DICE_PAIRS * adjustments[number, j]
         for number in range(ROLLS.shape[0]):
             adjustments[number, j] = mean - adjustments[number, j]
 
 
-ROUND = THROWS
+ROUND = DICE_PAIRS
 """Number of trials with each first roll once and each second roll once."""
-CYCLE = THROWS * THROWS
+CYCLE = DICE_PAIRS * DICE_PAIRS
 """Number of trials with each pair of first rolls once."""
 FIXED_ROLLS = 2
 """Number of rolls of a trial that the arrangement determines; later rolls are random."""
-ARRANGEMENT_SHAPE = (3, THROWS)
+ARRANGEMENT_SHAPE = (3, DICE_PAIRS)
 # Trial numbers are smaller, so that no trial uses these streams.
 _FIRST_CYCLE_STREAM = np.uint64(1 << 62)
 
@@ -77,9 +77,9 @@ def arrange(seed, item, cycle, stream, arrangement):
     """
     stream[0] = derive(seed, item, _FIRST_CYCLE_STREAM + np.uint64(cycle))
     for row in range(arrangement.shape[0]):
-        for k in range(THROWS):
+        for k in range(DICE_PAIRS):
             arrangement[row, k] = k
-        for k in range(THROWS - 1, 0, -1):
+        for k in range(DICE_PAIRS - 1, 0, -1):
             other = next_below(stream, k + 1)
             arrangement[row, k], arrangement[row, other] = arrangement[row, other], arrangement[row, k]
 
@@ -89,7 +89,7 @@ def place_throws(arrangement, place, throws):
     """Write the first two rolls (0 to 35) of the trial at `place` in its cycle to `throws` int64 (2,)."""
     column, row = place % ROUND, place // ROUND
     throws[0] = arrangement[0, column]
-    throws[1] = arrangement[1, (column + arrangement[2, row]) % THROWS]
+    throws[1] = arrangement[1, (column + arrangement[2, row]) % DICE_PAIRS]
 
 
 @inline_kernel

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from motif.board.movegen import IS_DOUBLE, ROLLS
 from motif.rollouts.playout import CYCLE, ROUND
 from motif.runtime.arrays import FloatArray, IntArray
-from motif.runtime.streams import THROWS
+from motif.runtime.streams import DICE_PAIRS
 
 RollsOf = Callable[[int, int], IntArray]
 """Function from a first trial and n to the first two rolls (n, 2) of n trials, as in `playout.first_rolls`.
@@ -115,7 +115,7 @@ def _cycle_covariance(values: FloatArray, rolls: IntArray) -> FloatArray:
     alone = IS_DOUBLE[first] & IS_DOUBLE[second]
     first, second, values = first[~alone], second[~alone], values[~alone]
     residuals = _cell_residuals(values, len(ROLLS) * first + second)
-    residuals[IS_DOUBLE[first]] *= np.sqrt(THROWS / (THROWS - IS_DOUBLE.sum()))
+    residuals[IS_DOUBLE[first]] *= np.sqrt(DICE_PAIRS / (DICE_PAIRS - IS_DOUBLE.sum()))
     return residuals.T @ residuals
 
 

@@ -17,8 +17,8 @@ _MIX2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 _S11 = np.uint64(11)
 
-THROWS = 36
-"""Number of equally likely results of two dice."""
+DICE_PAIRS = 36
+"""Number of equally likely pairs of two dice."""
 
 
 @inline_kernel
@@ -57,9 +57,9 @@ def next_unit(stream):
 
 
 @inline_kernel
-def dice_of(throw):
-    """Return the two dice of a roll with an index from 0 to 35, the higher die first."""
-    first, second = throw // 6 + 1, throw % 6 + 1
+def dice_of(pair):
+    """Return the two dice of the pair with an index from 0 to 35, the higher die first."""
+    first, second = pair // 6 + 1, pair % 6 + 1
     if first >= second:
         return first, second
     return second, first
@@ -68,7 +68,7 @@ def dice_of(throw):
 @inline_kernel
 def next_roll(stream):
     """Return two random dice, each 1 to 6, the higher first."""
-    return dice_of(next_below(stream, THROWS))
+    return dice_of(next_below(stream, DICE_PAIRS))
 
 
 @kernel

@@ -136,7 +136,7 @@ class EventGame:
             case ["begin", int(first), int(second)]:
                 session.begin((first, second))
             case ["roll", int(first), int(second)]:
-                session.throw((first, second))
+                session.set_dice((first, second))
                 event = ["roll", *(session.known_roll or ())]
             case ["play", str(text)]:
                 play = self.legal_play(text)

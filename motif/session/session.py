@@ -252,10 +252,10 @@ class GameSession:
         length = self.rules.length
         played = any(is_match_point(length, game.score) for game in self._finished)
         self._crawford = is_crawford_game(length, self.score, played=played)
-        self.throw(roll)
+        self.set_dice(roll)
 
-    def throw(self, roll: tuple[int, int]) -> None:
-        """Roll for the player on roll; after an undo, the roll is `known_roll`.
+    def set_dice(self, roll: tuple[int, int]) -> None:
+        """Set the roll of the player on roll; after an undo, it is `known_roll`.
 
         Raises `RecordError` if a double is on offer or the last roll has not been played, `PlayError` for
         invalid dice.
@@ -310,7 +310,7 @@ class GameSession:
         self._replay()
         self.plays = []
         if isinstance(taken_back, Turn):
-            self.throw(taken_back.roll)
+            self.set_dice(taken_back.roll)
 
     def resignations(self) -> list[str]:
         """Return the losses the player on roll can offer, smallest first."""

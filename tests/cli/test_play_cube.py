@@ -246,7 +246,7 @@ def test_players_raccoon_by_their_own_probabilities(typing):
     session.begin((3, 1))
     for roll in ((3, 1), (2, 1)):
         if session.roll is None:
-            session.throw(roll)
+            session.set_dice(roll)
         session.play(session.plays[0])
     session.turn_cube("double")
     session.turn_cube("beaver")

@@ -21,11 +21,11 @@ from motif.evaluators import (
 from motif.evaluators.evaluator import first_best
 from motif.evaluators.lookahead import DEPTHS
 from motif.evaluators.lookahead_kernels import (
-    _SEVENTH_OF_THROW,
+    _PAIR_OF_ROLL,
+    _SEVENTH_OF_PAIR,
     _SEVENTH_SHARES,
     _SEVENTHS,
     _THIRDS,
-    _THROW_OF_ROLL,
 )
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import HEADS
@@ -350,7 +350,7 @@ def test_thin_lookahead_comes_near_to_the_whole():
 def test_sevenths_see_each_pair_of_rolls_as_often_as_it_comes():
     pairs = np.zeros((len(ROLLS), len(ROLLS)))
     for throw in range(36):
-        seen = _SEVENTH_OF_THROW[(_THROW_OF_ROLL[:, None] + throw) % 36] == _SEVENTHS
+        seen = _SEVENTH_OF_PAIR[(_PAIR_OF_ROLL[:, None] + throw) % 36] == _SEVENTHS
         assert np.allclose((seen * _SEVENTH_SHARES).sum(axis=1), 1)
         pairs += seen * _SEVENTH_SHARES / 36
     assert np.allclose(pairs, ROLL_SHARES)

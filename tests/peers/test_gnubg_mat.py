@@ -74,7 +74,7 @@ def test_sessions_of_players(gnubg, tmp_path):
         session.begin(dice.opening(game))
         while session.result is None:
             if session.roll is None:
-                session.throw(dice.roll(game, session.ply))
+                session.set_dice(dice.roll(game, session.ply))
             seat = session.seats[session.on_roll]
             if game == 3 and session.ply == 9:
                 session.resign("gammon")

@@ -33,7 +33,7 @@ def test_games_left_at_a_cube_action(gnubg, tmp_path, acts):
     session.begin((3, 1))
     for _ in range(3):
         session.play(session.plays[0])
-        session.throw((6, 2))
+        session.set_dice((6, 2))
     session.play(session.plays[0])
     for act in acts:
         session.turn_cube("double") if act == "double" else session.turn_cube(act)

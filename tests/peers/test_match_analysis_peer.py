@@ -147,7 +147,7 @@ def pubeval_against_gnubg(games: int) -> MatchAnalysis:
         session.begin(dice.opening(game))
         while session.result is None:
             if session.roll is None:
-                session.throw(dice.roll(game, session.ply))
+                session.set_dice(dice.roll(game, session.ply))
             seat = session.seats[session.on_roll]
             session.play(seat.player.choose(session.position, session.roll))
     return analyse_match(session.record(), load_evaluator("latest@1"), cube=False, worst=0)

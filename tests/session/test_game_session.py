@@ -29,7 +29,7 @@ def finish(session: GameSession, seed: int, *, turns: int | None = None) -> None
     chance, dice = random.Random(seed), SeededDice(seed)
     while session.result is None and turns != 0:
         if session.roll is None:
-            session.throw(dice.roll(session.games, session.ply))
+            session.set_dice(dice.roll(session.games, session.ply))
         session.play(chance.choice(session.plays))
         turns = None if turns is None else turns - 1
 
@@ -67,7 +67,7 @@ def test_a_game_in_progress_is_not_begun_again_and_a_roll_is_not_rolled_again():
     with pytest.raises(RecordError, match="a game is in progress"):
         session.begin((6, 5))
     with pytest.raises(RecordError, match="the roll 31 has not been played yet"):
-        session.throw((6, 5))
+        session.set_dice((6, 5))
     assert (session.on_roll, session.roll) == (0, (3, 1))
 
 
@@ -96,7 +96,7 @@ def test_an_unfinished_game_is_on_record():
     record = session.record()
     assert len(record.games[0].actions) == 1
     assert record.games[0].result is None
-    session.throw((6, 5))
+    session.set_dice((6, 5))
     record = session.record()
     assert record.games[0].actions[1] == Turn(1, (6, 5), None)
     assert parse_mat(mat_text(record)) == record
@@ -106,18 +106,18 @@ def test_undo_keeps_the_dice():
     session = begun((ANN, Seat("random", load("random"))))
     first = session.plays[0]
     session.play(first)
-    session.throw((6, 4))
+    session.set_dice((6, 4))
     session.play(session.plays[0])
-    session.throw((5, 2))
+    session.set_dice((5, 2))
     session.undo()
     assert (session.on_roll, session.roll, session.ply) == (0, (3, 1), 0)
     assert not session.can_undo
     session.play(session.plays[1])
     assert session.known_roll == (6, 4)
-    session.throw((1, 1))
+    session.set_dice((1, 1))
     assert session.roll == (6, 4)
     session.play(session.plays[0])
-    session.throw(session.known_roll)
+    session.set_dice(session.known_roll)
     assert session.roll == (5, 2)
 
 
@@ -126,7 +126,7 @@ def test_undo_passes_over_players_and_forced_plays():
     dice, chance, chosen = SeededDice(4), random.Random(4), []
     while session.ply < 40:
         if session.roll is None:
-            session.throw(dice.roll(0, session.ply))
+            session.set_dice(dice.roll(0, session.ply))
         if session.on_roll == 0 and len(session.plays) > 1:
             chosen.append((session.ply, session.position, session.roll))
         session.play(chance.choice(session.plays))
@@ -158,7 +158,7 @@ def test_undo_all_the_way():
 def test_resignations_are_on_record(offered, points):
     session = begun()
     session.play(session.plays[0])
-    session.throw((6, 1))
+    session.set_dice((6, 1))
     assert session.resignations() == ["single", "gammon", "backgammon"]
     session.resign(offered)
     assert session.result == GameResult(0, points, resigned=True)

@@ -35,7 +35,7 @@ def begun(rules: SessionRules, dice=(3, 1), score=(0, 0)) -> GameSession:
 def turn(session: GameSession, roll=(2, 1)) -> None:
     """Roll, if necessary, and make the first legal play."""
     if session.roll is None:
-        session.throw(roll)
+        session.set_dice(roll)
     session.play(session.plays[0])
 
 
@@ -47,7 +47,7 @@ def place(session: GameSession, position: Position) -> None:
 def resign(session: GameSession, winner: int, offered: str = "single") -> None:
     """Let the other player lose at the next turn."""
     while session.on_roll == winner or session.roll is None:
-        turn(session) if session.roll else session.throw((2, 1))
+        turn(session) if session.roll else session.set_dice((2, 1))
     session.resign(offered)
 
 
@@ -60,7 +60,7 @@ def test_the_cube_goes_to_the_player_who_takes():
     assert (session.on_roll, session.to_decide, session.answers) == (1, 0, ("take", "drop"))
     assert (session.cube, session.state().doubled, session.state().decision) == (1, True, "opponent")
     with pytest.raises(RecordError, match="has not been taken or dropped"):
-        session.throw((2, 1))
+        session.set_dice((2, 1))
     session.turn_cube("take")
     assert (session.cube, session.state().cube_owner, session.doubled) == (2, "opponent", False)
     assert not session.can_double
@@ -151,7 +151,7 @@ def test_beavers_keep_the_cube():
     # The double is taken, so the doubler rolls.
     assert (session.on_roll, session.to_decide, session.answers, session.can_double) == (1, 1, (), False)
     assert (session.cube, session.state().cube_owner) == (4, "opponent")
-    session.throw((2, 1))
+    session.set_dice((2, 1))
     assert (session.cube, session.state().cube_owner) == (4, "opponent")
     assert session.resignations() == ["single", "gammon", "backgammon"]
     turn(session)
@@ -221,7 +221,7 @@ def test_resignations_are_worth_the_cube():
     turn(session)
     session.turn_cube("double")
     session.turn_cube("take")
-    session.throw((6, 1))
+    session.set_dice((6, 1))
     session.resign("gammon")
     assert session.result == GameResult(0, 4, resigned=True)
     record = session.record()
@@ -352,7 +352,7 @@ def test_undo_goes_back_across_doubles_and_takes():
     session.undo()
     assert (session.state(), session.can_double, session.roll) == (before, True, None)
     # Now rolled without a double, but with the same dice.
-    session.throw(session.known_roll)
+    session.set_dice(session.known_roll)
     assert (session.roll, session.cube) == ((6, 4), 1)
     session.undo()
     assert (session.on_roll, session.roll) == (0, (3, 1))
@@ -406,7 +406,7 @@ def random_game(
         elif session.can_raccoon and chance.random() < 0.5:
             session.turn_cube("raccoon")
         else:
-            session.throw(dice.roll(session.games, session.ply))
+            session.set_dice(dice.roll(session.games, session.ply))
 
 
 def cube_after(kinds: list[str]) -> int:
@@ -453,5 +453,5 @@ def test_legal_plays_are_those_of_the_position():
     session = begun(MONEY)
     turn(session)
     place(session, RACE)
-    session.throw((6, 1))
+    session.set_dice((6, 1))
     assert session.plays == legal_plays(RACE, (6, 1))

@@ -30,7 +30,7 @@ from motif.board.notation import OFF
 from motif.board.packed import CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
 from motif.board.position import Position
 from motif.runtime.arrays import IntArray
-from motif.runtime.streams import THROWS
+from motif.runtime.streams import DICE_PAIRS
 
 UNNAMED = "unnamed"
 """The phrase of an event that has no short description."""
@@ -227,7 +227,7 @@ class EventView:
         """Rolls that free the opponent's rearmost checker after each play, if this play contains it."""
         own, other = (int(counted.held) for counted in self.counted)
         more = min(self.gain.held, own - other)
-        return (THROWS - own, THROWS - other) if more >= _MIN_HELD and own >= _HELD else None
+        return (DICE_PAIRS - own, DICE_PAIRS - other) if more >= _MIN_HELD and own >= _HELD else None
 
     def _contained(self) -> Iterator[BoardFact]:
         primes = any(fact.phrase == "keep_prime" for fact in self._kept())
@@ -352,7 +352,7 @@ class EventView:
         """Yield next rolls that leave a shot only after the other play."""
         own, other = (int(counted.safe_next) for counted in self.counted)
         if min(self.gain.safe_next, own - other) >= _MIN_SAFE_NEXT:
-            yield BoardFact("next_rolls", {"count": THROWS - own, "others": THROWS - other})
+            yield BoardFact("next_rolls", {"count": DICE_PAIRS - own, "others": DICE_PAIRS - other})
 
     def _evened(self) -> Iterator[BoardFact]:
         """Yield an even number of checkers on the highest point, if the other play leaves an odd number."""

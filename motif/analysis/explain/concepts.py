@@ -34,7 +34,7 @@ from motif.evaluators.probabilities import switched_equities
 from motif.parameters.motif_set import MOTIF_SET
 from motif.parameters.named_sets import features
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
-from motif.runtime.streams import THROWS
+from motif.runtime.streams import DICE_PAIRS
 
 _MOST = 8
 """Maximum number of separate events; with the exposure, they give 512 positions."""
@@ -170,7 +170,7 @@ def counted_on(boards: Board, *, with_next: bool = False) -> FloatArray:
     measured = np.round(
         features(MOTIF_SET, boards)[:, _COUNTED].astype(np.float64) / MOTIF_SET.scales[_COUNTED]
     )
-    measured[:, 0] = THROWS - measured[:, 0]
+    measured[:, 0] = DICE_PAIRS - measured[:, 0]
     turned = np.ascontiguousarray(-boards[:, ::-1])
     safe_next = safe_next_rolls(turned) if with_next else np.zeros(len(boards))
     return np.column_stack([measured, safe_next])

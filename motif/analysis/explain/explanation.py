@@ -51,7 +51,7 @@ from motif.players.ranking import MONEY, CubeContext
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, side_by_side
-from motif.runtime.streams import THROWS
+from motif.runtime.streams import DICE_PAIRS
 
 _MIN_GAMMONS, _LARGE_SHARE = 0.02, 0.5
 """Minimum points of equity due to gammons, and their minimum share of a difference, for a sentence on
@@ -329,7 +329,7 @@ def explain_play(
     plays = better, worse = choice.better.play, choice.worse.play
     after = better.position.switch_sides().board, worse.position.switch_sides().board
     situation = Situation(position.board, after, *_losses_at_stake(static, plays, cube_model))
-    risks = risky_rolls(after) if situation.is_bringing_in else (THROWS, THROWS)
+    risks = risky_rolls(after) if situation.is_bringing_in else (DICE_PAIRS, DICE_PAIRS)
     replied = best_replies(static, plays, cube_model)
     comparison = _compared(static, plays, words)
     static_difference = comparison.equity_difference

@@ -16,7 +16,7 @@ from motif.board.packed import BOARD_SIZE, POINTS, Board
 from motif.parameters.motif_set import MOTIF_SET
 from motif.parameters.named_sets import features
 from motif.runtime.arrays import BoolArray, FloatArray
-from motif.runtime.streams import THROWS
+from motif.runtime.streams import DICE_PAIRS
 
 _HITTING = MOTIF_SET.names.index("hitting_rolls")
 
@@ -79,5 +79,5 @@ def safe_next_rolls(boards: Board, *, exactly: bool = False) -> FloatArray:
 def risky_rolls(boards: Sequence[Board]) -> tuple[int, int]:
     """Return how many of your next 36 rolls must leave a shot after each of two plays' `boards` (26,)."""
     safe_next = safe_next_rolls(np.array(boards), exactly=True)
-    first, second = (THROWS - safe_next).astype(int).tolist()
+    first, second = (DICE_PAIRS - safe_next).astype(int).tolist()
     return first, second

@@ -16,7 +16,7 @@ from motif.analysis.explain.exposure import Exposure
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import Phrases, sentence
 from motif.board.moves import Play
-from motif.runtime.streams import THROWS
+from motif.runtime.streams import DICE_PAIRS
 
 _Side = Literal["better", "worse"]
 SCORE_STEP, LOOKAHEAD_STEP, ROLLOUT_STEP = "score", "lookahead", "rollout"
@@ -99,7 +99,7 @@ def reasons_of(
     after = situation.after
     seen = np.ascontiguousarray(-np.array(after)[:, ::-1])
     counted = [
-        Counted(*numbers)._replace(safe_next=float(THROWS - risky))
+        Counted(*numbers)._replace(safe_next=float(DICE_PAIRS - risky))
         for numbers, risky in zip(counted_on(seen), risks, strict=True)
     ]
     merged: dict[tuple[_Side, str, int | str], Reason] = {}

@@ -15,7 +15,7 @@ from motif.board.packed import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.runtime.arrays import BoolArray, FloatArray
-from motif.runtime.streams import THROWS
+from motif.runtime.streams import DICE_PAIRS
 
 DICE = 6
 _NAMED = 3
@@ -53,13 +53,13 @@ class Replies:
     @property
     def difference(self) -> float:
         """The mean difference over all rolls."""
-        return float(self.differences @ ROLL_COUNTS) / THROWS
+        return float(self.differences @ ROLL_COUNTS) / DICE_PAIRS
 
     @property
     def of_hits(self) -> float:
         """The part of `difference` from rolls that hit after either play."""
         either = self.hit_rolls.any(axis=0)
-        return float((self.differences * either) @ ROLL_COUNTS) / THROWS
+        return float((self.differences * either) @ ROLL_COUNTS) / DICE_PAIRS
 
     @property
     def grid(self) -> list[list[float]]:
@@ -111,7 +111,7 @@ class Replies:
             first, second = self.hits
             facts = {"first": first, "second": second, "amount": words.signed(self.of_hits)}
             lines.append(words.say("detail", "hits", better=names[0], worse=names[1], **facts))
-        parts = self.differences * ROLL_COUNTS / THROWS
+        parts = self.differences * ROLL_COUNTS / DICE_PAIRS
         for sign, name in ((1, names[0]), (-1, names[1])):
             order = np.argsort(-sign * parts)[:_NAMED]
             rolls = [k for k in order if sign * self.differences[k] > _WORTH_NAMING]

@@ -38,6 +38,7 @@ from motif.evaluators.bearoff.lookup import (
 from motif.evaluators.probabilities import switch_value
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.progress import Advance
+from motif.runtime.streams import DICE_PAIRS
 
 _AFTER_SWITCHING = PACKED_WORDS // 2
 """Start of the mover's half in the boards of the move generator."""
@@ -60,7 +61,6 @@ def home_plays(word, high, low, board, buffer, after):
 MAX_ROLLS = 32
 """Upper limit for any home position: fifteen checkers on the 6 point are off after 30 rolls of 2-1."""
 _AT_ONCE = 4096
-_THROWS = ROLL_COUNTS.sum()
 
 
 class OneSided(NamedTuple):
@@ -112,9 +112,9 @@ def _add_roll(times, after, number, chances, means):
 
 @inline_kernel
 def _divide(number, chances, means):
-    means[number] = 1 + means[number] / _THROWS
+    means[number] = 1 + means[number] / DICE_PAIRS
     for n in range(chances.shape[1]):
-        chances[number, n] /= _THROWS
+        chances[number, n] /= DICE_PAIRS
 
 
 @lean_kernel(NOTHING)
@@ -209,4 +209,4 @@ def _add_sums(start, stop, starts, after, equities):
                 for k in range(starts[own, roll], starts[own, roll + 1]):
                     best = max(best, switch_value(equities[opponent, after[k]]))
                 equity += ROLL_COUNTS[roll] * best
-            equities[own, opponent] = equity / _THROWS
+            equities[own, opponent] = equity / DICE_PAIRS

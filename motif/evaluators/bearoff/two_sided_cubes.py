@@ -32,12 +32,12 @@ from motif.evaluators.bearoff.tables import keep_values, kept_values
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.progress import Advance, progress
+from motif.runtime.streams import DICE_PAIRS
 
 CENTRED, OWN, OPPONENTS = range(3)
 """Cube states in money play: centred, owned by the player on roll, owned by the opponent."""
 MONEY_STATES = 3
 _DOUBLED_UNIT = 2.0
-_THROWS = ROLL_COUNTS.sum()
 _MAY_NOT = -1
 _ROWS_AT_ONCE = 32
 
@@ -161,7 +161,7 @@ def _roll_first(own, starts, after, whole, turned, others_best, rolled, scratch)
             sums[place] += times * (whole - worst[place])
     for opponent in range(1, positions):
         for state in range(states):
-            rolled[opponent, state] = sums[opponent * states + turned[state]] / _THROWS
+            rolled[opponent, state] = sums[opponent * states + turned[state]] / DICE_PAIRS
 
 
 @inline_kernel
@@ -189,7 +189,7 @@ def _roll_second(starts, after, whole, turned, others_best, rolled, values):
                     value = values[after[k]]
                     worst = value if value < worst else worst
                 total += ROLL_COUNTS[roll] * (whole - worst)
-            rolled[own, state] = total / _THROWS
+            rolled[own, state] = total / DICE_PAIRS
 
 
 @inline_kernel

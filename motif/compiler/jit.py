@@ -130,7 +130,7 @@ reversed_bits = _bit_intrinsic(lambda builder, value: builder.bitreverse(value))
 def _reinterpreted(target: Any) -> Any:
     """Return an intrinsic that reads the bytes of a C-contiguous array as `target`.
 
-    numba's method ``view`` does the same, but takes a third of a second to compile.
+    numba's method ``view`` does the same, but is slow to compile.
     """
 
     def typing_function(typing_context: Any, array: Any) -> Any:

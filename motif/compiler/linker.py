@@ -306,8 +306,8 @@ class _Flags(compiler.Flags):
 class _BlockLibrary(JITCodeLibrary):
     """Code that becomes machine code only as a part of its callers.
 
-    numba's passes over single functions simplify it first; without them kernels run 1 to 3 % slower and
-    compile no faster.
+    numba's passes over single functions simplify it first; without them kernels run slower and compile no
+    faster.
     """
 
     def _optimize_final_module(self) -> None:

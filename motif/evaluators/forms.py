@@ -112,8 +112,7 @@ def new_board_batch(max_units: int) -> BoardBatch:
 def find_nonzero(batch, boards, size, steady):
     """List in the batch which of `size` parameters are not 0 on all of the first `boards` boards.
 
-    The others, a fifth in contact positions and half in races, add nothing to any sum. `steady` are
-    ``MeasuredSet.steady``.
+    The others, many of them in races, add nothing to any sum. `steady` are ``MeasuredSet.steady``.
     """
     groups = (size + GROUP - 1) // GROUP
     batch.nonzero_counts[:] = 0

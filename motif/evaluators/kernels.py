@@ -503,7 +503,7 @@ def best_cubeful_reply(model, cube_model, side, words, packed, high, low, space)
 
 @lean_kernel(WHOLES)
 def choose(model, words, packed, high, low, space, stream):
-    """Call `choose_within`; 0.1 microseconds slower, but compiled only once for all kernels that call it."""
+    """Call `choose_within`; a little slower, but compiled only once for all kernels that call it."""
     return choose_within(model, words, packed, high, low, space, stream)
 
 

@@ -68,7 +68,8 @@ _BETWEEN_CHECKPOINTS = 16
 """Number of positions per call of a kernel, between checks for cancellation: some tenths of a second at
 most.
 """
-_UNSEEN = _PRESENT = -1
+_UNSEEN = -1
+"""Number of plies of a value before any is known."""
 _ROLL_WEIGHTS = ROLL_COUNTS / 36
 
 
@@ -174,7 +175,7 @@ class View(NamedTuple):
 
     cube_model: CubeModel
     side: int
-    present: int = _PRESENT
+    present: int | None = None
     """The cube state whose replies the other states follow (see `CLEARLY`), if not the state of
     `cube_model`.
     """
@@ -197,10 +198,10 @@ class View(NamedTuple):
 
     def at_present(self) -> "View":
         """Return the view with the cube in the state whose replies the others follow."""
-        return self if self.present == _PRESENT else self._in_state(self.present)
+        return self if self.present is None else self._in_state(self.present)
 
     def _in_state(self, state: int) -> "View":
-        present = self.cube_model.state if self.present == _PRESENT else self.present
+        present = self.cube_model.state if self.present is None else self.present
         return self._replace(cube_model=self.cube_model._replace(state=state), present=present)
 
     def best_of(self, pairs: FloatArray) -> FloatArray:

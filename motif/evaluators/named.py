@@ -189,7 +189,7 @@ def known_players() -> tuple[PlayerSpec, ...]:
         PlayerSpec("gnubg@N", program, players + "gnubg:load_gnubg", "(gnubg@.*)",
               description="`gnubg` with a lookahead of N plies, 1 to 3"),
         PlayerSpec("rollout:PLAYER", Kind.ROLLOUT, "motif.rollouts.rollout_evaluator:load_rollout",
-              f"({ROLLOUT_PREFIX}.*)", description="rollouts of each play by a static evaluator"),
+              f"({ROLLOUT_PREFIX}.*)", description="rollouts of each play by another evaluator"),
         PlayerSpec("human", chooser, description="you, in `motif play`"),
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Weight files in a binary form that loads fast, cached by the hash of their bytes.
 
-Reading megabytes of YAML takes a third of a second, loading the cache a hundredth. It contains only numbers
-and texts, no code; a damaged or foreign file is ignored, and a folder that cannot be written is not an error.
+Reading megabytes of YAML takes much longer than loading the cache. It contains only numbers and texts, no
+code; a damaged or foreign file is ignored, and a folder that cannot be written is not an error.
 """
 
 import json

@@ -40,7 +40,7 @@ _TOP_KEYS = (
 )  # fmt: skip
 _REQUIRED_CLASSES = ("contact", "race")
 _BEYOND = 1e6
-"""Magnitude that no number reaches, so that scores are finite; the largest of motif's own weights is 78."""
+"""Magnitude that no number reaches, so that scores are finite."""
 _COMPRESSED = b"\xfd7zXZ\0"
 """First bytes of a file compressed by xz."""
 _STEPS_OF_SIDE = (PACKED_BAR + 1) * FILTER_STEPS
@@ -101,9 +101,9 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     parameters = _parameters(document["parameters"], folder, _names_in(document["classes"].value))
     classes = _classes(document["classes"], parameters)
     hidden_layers = {
-        class_name: _hidden_layer(content[HIDDEN_KEY], parameters)
-        for class_name, content in document["classes"].items()
-        if HIDDEN_KEY in content.value
+        class_name: _hidden_layer(heads[HIDDEN_KEY], parameters)
+        for class_name, heads in document["classes"].items()
+        if HIDDEN_KEY in heads.value
     }
     parent = document.get("parent")
     parent.of(str, type(None), wanted="text or null")

@@ -29,7 +29,7 @@ _ROWS_AT_ONCE = 1 << 16
 """Rows checked at once."""
 
 INVERSE_MARGIN = 1e-4
-"""`Link.inverse` keeps values at least this fraction of the range away from both bounds."""
+"""`Link.link` keeps values at least this fraction of the range away from both bounds."""
 
 ROUNDING = 1e-6
 """Share of its range by which a label may exceed the bounds, because of rounded float32 sums."""

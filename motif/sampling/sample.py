@@ -200,7 +200,7 @@ _PARTS = 64
 _LARGEST_PART = 50_000
 """Approximate maximum number of positions per part; a large dataset has more parts."""
 _DECISIONS_A_GAME = np.array([41, 5, 13])
-"""Mean number of decisions per game by position class, in self-play of motif-v2."""
+"""Mean number of decisions per game by position class, in self-play."""
 _PLAYS_A_DECISION = 16
 _TRIALS_A_CALL = 40_000
 """Approximate number of rollout trials per task of a worker; a task takes some seconds and can be stopped

@@ -1,7 +1,9 @@
 """Settings for all tests."""
 
 import signal
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from motif.runtime.progress import COMPILATION
@@ -14,3 +16,15 @@ settings.load_profile("busy")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # The output of a command in a test must not depend on which kernels are in the cache.
 COMPILATION.is_said = True
+
+
+@pytest.fixture(name="matches", scope="session")
+def _matches(tmp_path_factory) -> Path:
+    """A folder of three match files, the records `played` of the seeds 0 to 2."""
+    from motif.board.match_file import write_match
+    from tests.board.test_mat_file import played
+
+    folder = tmp_path_factory.mktemp("matches")
+    for seed in range(3):
+        write_match(folder / f"{seed}.mat", played(seed))
+    return folder

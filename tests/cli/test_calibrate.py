@@ -4,11 +4,9 @@ import pytest
 from matplotlib.image import imread
 
 from motif.board.identifiers import gnubg_ids
-from motif.board.match_file import write_match
 from motif.evaluators import read_weight_file
 from motif.sampling.game_results import outcome_samples
 from motif.sampling.recorded_games import finished, read_games
-from tests.board.test_mat_file import played
 
 START = "4HPwATDgc/ABMA"
 
@@ -103,14 +101,6 @@ def test_no_dataset(motif, tmp_path):
     ending = motif("calibrate", tmp_path, "--player", "bras")
     assert ending.code == 2
     assert "not a dataset" in ending.err
-
-
-@pytest.fixture(scope="module")
-def matches(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("matches")
-    for seed in range(3):
-        write_match(folder / f"{seed}.mat", played(seed))
-    return folder
 
 
 @pytest.fixture(scope="module")

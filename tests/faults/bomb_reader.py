@@ -10,7 +10,6 @@ beyond that before.
 import contextlib
 import gc
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable
@@ -29,6 +28,7 @@ from motif.reports.run_files import read_history
 from motif.runtime.errors import MotifError
 from motif.sampling.label_files import read_labels
 from motif.sampling.samples import read_dataset
+from tests.fuzz.reader_process import peak_memory
 
 READERS: dict[str, Callable[[Path], Any]] = {
     "match": read_match,
@@ -51,15 +51,7 @@ def _begin_peak() -> int:
     gc.collect()
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    return _peak()
-
-
-def _peak() -> int:
-    status = Path("/proc/self/status")
-    if status.exists():
-        return 1024 * int(status.read_text().partition("VmHWM:")[2].split()[0])
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else 1024 * peak
+    return peak_memory()
 
 
 def main() -> None:
@@ -72,7 +64,7 @@ def main() -> None:
             known = "MotifError" if isinstance(error, MotifError) else type(error).__name__
             said = [known, str(error)]
         taken = time.process_time() - started
-        print(json.dumps([*said, taken, _peak() - before]), flush=True)
+        print(json.dumps([*said, taken, peak_memory() - before]), flush=True)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def _run(check: Check, cases: list[Any], folder: Path, must_accept: bool) -> Out
     seconds = SECONDS_TO_WARM_UP if must_accept else SECONDS_A_CASE
     accepted, slowest = 0, 0.0
     for case in cases:
-        memory, started = _peak_memory(), time.process_time()
+        memory, started = peak_memory(), time.process_time()
         problem = None
         try:
             check(case, folder)
@@ -125,7 +125,7 @@ def _run(check: Check, cases: list[Any], folder: Path, must_accept: bool) -> Out
             problem = f"a valid input is refused: {error}" if must_accept else _message_fault(str(error))
         except BaseException:
             problem = traceback.format_exc()
-        taken, grown = time.process_time() - started, _peak_memory() - memory
+        taken, grown = time.process_time() - started, peak_memory() - memory
         slowest = max(slowest, taken)
         if taken > seconds:
             problem = f"it took {taken:.1f} seconds"
@@ -144,7 +144,7 @@ def _message_fault(message: str) -> str | None:
     return None
 
 
-def _peak_memory() -> int:
+def peak_memory() -> int:
     """Return the peak memory of the process in bytes."""
     status = Path("/proc/self/status")
     if status.exists():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from motif.board.identifiers import gnubg_ids
-from motif.board.match_file import write_match
 from motif.runtime import limits
 from motif.runtime.errors import DatasetError, RecordError, SettingError
 from motif.runtime.limits import Limit
@@ -16,19 +15,10 @@ from motif.sampling.game_results import PositionResults, ScoreResults, csv_resul
 from motif.sampling.recorded_games import finished, read_games
 from motif.sampling.sample import SampleSettings, sample
 from motif.sampling.samples import joined, read_dataset
-from tests.board.test_mat_file import played
 from tests.games import some_boards
 from tests.sampling.folders import made
 
 START = "4HPwATDgc/ABMA"
-
-
-@pytest.fixture(name="matches", scope="module")
-def _matches(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("matches")
-    for seed in range(3):
-        write_match(folder / f"{seed}.mat", played(seed))
-    return folder
 
 
 def written(folder, text, name="results.csv"):

@@ -7,7 +7,6 @@ import pytest
 
 from motif.board.game_record import GameRecord, GameResult, Turn
 from motif.board.identifiers import gnubg_id
-from motif.board.match_file import write_match
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.packed import unpack_many
@@ -25,20 +24,12 @@ SETTINGS = SampleSettings(player="motif-v1", trials=36, candidates=3, seed=5)
 BY_OUTCOME = SampleSettings(player="motif-v1", label="outcome")
 
 
-@pytest.fixture(name="files", scope="module")
-def _files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("matches")
-    for seed in range(3):
-        write_match(folder / f"{seed}.mat", played(seed))
-    return folder
-
-
 def turns(game: GameRecord) -> list[Turn]:
     return [action for action in game.actions if isinstance(action, Turn) and action.play is not None]
 
 
-def test_games_are_those_of_the_records(files):
-    games = read_games([files])
+def test_games_are_those_of_the_records(matches):
+    games = read_games([matches])
     records = [game for seed in range(3) for game in played(seed).games if turns(game)]
     assert len(games) == len(records)
     for game, record in zip(games, records, strict=True):
@@ -48,8 +39,8 @@ def test_games_are_those_of_the_records(files):
         assert game.winner == (-1 if record.result is None else record.result.winner)
 
 
-def test_every_decision_is_recorded_with_the_play_made(files, tmp_path):
-    sample(SETTINGS, tmp_path / "ds", recorded=read_games([files]), jobs=1)
+def test_every_decision_is_recorded_with_the_play_made(matches, tmp_path):
+    sample(SETTINGS, tmp_path / "ds", recorded=read_games([matches]), jobs=1)
     samples = joined([read_dataset(tmp_path / "ds")])
     records = [game for seed in range(3) for game in played(seed).games if turns(game)]
     made = [
@@ -73,8 +64,8 @@ def test_every_decision_is_recorded_with_the_play_made(files, tmp_path):
     assert (samples.trials == SETTINGS.trials).all()
 
 
-def test_the_same_bytes_for_any_number_of_jobs(files, tmp_path):
-    games = read_games([files])
+def test_the_same_bytes_for_any_number_of_jobs(matches, tmp_path):
+    games = read_games([matches])
     for name, jobs in (("one", 1), ("two", 2)):
         sample(SETTINGS, tmp_path / name, recorded=games, jobs=jobs)
     one, two = (read_manifest(tmp_path / name) for name in ("one", "two"))
@@ -87,8 +78,8 @@ def test_the_same_bytes_for_any_number_of_jobs(files, tmp_path):
         sample(SETTINGS, tmp_path / "one", recorded=games[::-1], resume=True, jobs=1)
 
 
-def test_the_rate_is_the_share_of_recorded_decisions(files, tmp_path):
-    games = read_games([files])
+def test_the_rate_is_the_share_of_recorded_decisions(matches, tmp_path):
+    games = read_games([matches])
     sample(replace(SETTINGS, rate=0.2, label="motif-v1"), tmp_path / "ds", recorded=games, jobs=1)
     samples = joined([read_dataset(tmp_path / "ds")])
     decisions = sum(len(game.rolls) for game in games)
@@ -152,9 +143,9 @@ def test_what_recorded_games_cannot_have(change, message, tmp_path):
     assert not (tmp_path / "ds").exists()
 
 
-def test_the_command(files, tmp_path, capsys):
+def test_the_command(matches, tmp_path, capsys):
     out = tmp_path / "ds"
-    words = ["sample", "--from", *(str(files / f"{seed}.mat") for seed in (0, 1)), "--label", "outcome"]
+    words = ["sample", "--from", *(str(matches / f"{seed}.mat") for seed in (0, 1)), "--label", "outcome"]
     assert main([*words, "--out", str(out), "--jobs", "1"]) == 0
     assert "labelled by outcome" in capsys.readouterr().out
     assert main(["calibrate", str(out), "--player", "motif-v1", "--json"]) == 0

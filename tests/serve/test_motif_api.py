@@ -10,6 +10,7 @@ from motif.cli.main import main
 from motif.evaluators.named import default_player
 from motif.runtime.package import VERSION
 from tests.serve.conftest import OPENING, RACE
+from tests.serve.page_client import answered
 
 MATCH = """ 3 point match
 
@@ -23,12 +24,6 @@ MATCH = """ 3 point match
 def printed(capsys, *words):
     assert main([*words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
-
-
-def answered(client, path, **question):
-    answer = client.post(f"/api/v1/{path}", json=question)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
 
 
 def without_seconds(record):

@@ -15,7 +15,7 @@ from motif.evaluators import load_evaluator
 from motif.evaluators.named import default_player
 from motif.serve.analysis_store import with_ratings
 from motif.serve.quiz import AskedQuestion, judge_answer
-from tests.serve.page_client import opened
+from tests.serve.page_client import answered, opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 from tests.short_rollouts import shorten_rollouts
 
@@ -49,12 +49,6 @@ def _errors(decisions):
     """The 30 largest errors of play, and all those with the cube."""
     plays = [one for one in decisions if one["is_play"] and one["counts"] and one["best"] != one["done"]]
     return sorted(plays, key=lambda one: -one["error"])[:30]
-
-
-def asked(client, path, question):
-    answer = client.post(f"/api/v1/{path}", json=question)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
 
 
 def pair_of(decision):
@@ -96,16 +90,14 @@ def test_hint_why_and_quiz_have_the_number_of_the_analysis(client, errors):
     for one in errors:
         about = {"id": one["id"], "player": ANALYST}
         known = {"known": pair_of(one), "known_se": one["error_se"] and one["error_se"] / 1000}
-        why = asked(client, "explain", about | known)
+        why = answered(client, "explain", **about, **known)
         assert why["judged_difference"] == pytest.approx(points(one), abs=EXACTLY)
         assert sum(each["shown"] for each in why["reasons"]) == pytest.approx(points(one), abs=EXACTLY)
         assert why["judged_source"] == one["source"]
         assert not one["error"] or f"{points(one):.3f}" in why["summary"]
         candidates = [estimate(each) for each in one["candidates"]]
-        listed = asked(
-            client, "hint", about | {"asked": [one["done"]], "known_plays": candidates, "shown": True}
-        )["plays"]
-        differences = {each["notation"]: each["difference"] for each in listed}
+        hint = answered(client, "hint", **about, asked=[one["done"]], known_plays=candidates, shown=True)
+        differences = {each["notation"]: each["difference"] for each in hint["plays"]}
         assert differences[one["done"]] == pytest.approx(-points(one), abs=1.01e-3)
         assert all(value is None or value <= 0 for value in differences.values())
         verdict = judge_answer(AskedQuestion(**one), one["done"], evaluator)
@@ -120,7 +112,7 @@ def test_an_answer_that_the_analysis_has_not_judged_has_one_number_too(client, e
         verdict = judge_answer(AskedQuestion(**one), other["done"], evaluator)
         if verdict.known is None:
             continue
-        why = asked(client, "explain", {"id": one["id"], "player": ANALYST, "known": verdict.known})
+        why = answered(client, "explain", id=one["id"], player=ANALYST, known=verdict.known)
         assert max(why["judged_difference"], 0) == pytest.approx(verdict.cost, abs=EXACTLY)
         assert why["judged_source"] == verdict.source
 
@@ -128,14 +120,13 @@ def test_an_answer_that_the_analysis_has_not_judged_has_one_number_too(client, e
 def test_a_hint_has_one_source_and_its_reasons_add_up_to_its_differences(client, errors):
     for one in errors[:6]:
         about = {"id": one["id"], "player": ANALYST}
-        best, *others = asked(
-            client, "hint", about | {"shown": True, "full_depth": 8, "asked": [one["done"]]}
-        )["plays"]
+        hint = answered(client, "hint", **about, shown=True, full_depth=8, asked=[one["done"]])
+        best, *others = hint["plays"]
         made = next(each for each in (best, *others) if each["notation"] == one["done"])
         assert {each["source"] for each in (best, *others[:7], made)} in ({"1-ply"}, {"exact"})
         assert "win" in made
         for other in others[:7]:
-            why = asked(client, "explain", about | {"known": [estimate(best), estimate(other)]})
+            why = answered(client, "explain", **about, known=[estimate(best), estimate(other)])
             shown = sum(each["shown"] for each in why["reasons"])
             assert shown == pytest.approx(-other["difference"], abs=EXACTLY)
             assert why["judged_source"] == other["source"]
@@ -154,7 +145,7 @@ def test_cube_advice_has_the_numbers_of_the_analysis(client, decisions):
             "answer": is_answer,
             "shown": True,
         }
-        advice = asked(client, "cube", question)
+        advice = answered(client, "cube", **question)
         assert advice["source"] == one["source"]
         shown = {row["action"].replace("redouble", "double"): row for row in advice["table"]["rows"]}
         for each in one["candidates"]:
@@ -174,7 +165,7 @@ def test_a_rollout_on_the_page_agrees_with_the_analysis(client, errors):
     names = ("trials", "cut", "luck_plies", "stop_at_bearoff", "stratified")
     settings = {name: getattr(confirmation.SHORT, name) for name in names}
     plays = [each["done"] for each in pair_of(one)]
-    rolled = asked(client, "rollout", {"id": one["id"], "compare": True, "play": plays, **settings})
+    rolled = answered(client, "rollout", id=one["id"], compare=True, play=plays, **settings)
     for each in rolled["plays"]:
         known = next(estimate for estimate in pair_of(one) if estimate["done"] == each["notation"])
         assert each["se"]["equity"] == pytest.approx(known["se"], rel=0.5)

@@ -32,6 +32,8 @@ from motif.runtime.parquet import bounded_parquet
 FORMAT = "motif-dataset/1"
 MANIFEST = "_manifest.json"
 """Name of the manifest; Parquet readers ignore files whose names begin with _."""
+_PLAIN_MANIFEST = "manifest.json"
+"""Another name of the manifest, which is read too."""
 _PART_NAME = re.compile(r"part-\d{5,}\.parquet", re.ASCII)
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 _Value = TypeVar("_Value")
@@ -74,11 +76,18 @@ def write_manifest(
         "parts": [vars(part) for part in parts],
     }
     write_text(folder / MANIFEST, json.dumps(document, indent=1) + "\n")
+    (folder / _PLAIN_MANIFEST).unlink(missing_ok=True)
+
+
+def manifest_of(folder: Path) -> Path:
+    """Return the path of a dataset's manifest, by either name."""
+    plain = folder / _PLAIN_MANIFEST
+    return plain if plain.exists() and not (folder / MANIFEST).exists() else folder / MANIFEST
 
 
 def is_dataset(folder: Path) -> bool:
     """Return whether there is a manifest in `folder`."""
-    return (folder / MANIFEST).exists()
+    return manifest_of(folder).exists()
 
 
 def read_manifest(folder: Path) -> tuple[dict[str, object], list[DatasetPart], bool]:
@@ -87,7 +96,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, object], list[DatasetPart], b
     Raises `DatasetError` if there is no manifest or it has another format, and its subclass
     `DamagedManifestError` if the manifest is invalid.
     """
-    path = folder / MANIFEST
+    path = manifest_of(folder)
     if not path.exists():
         raise DatasetError(f"{folder}: not a dataset (there is no {MANIFEST})")
     content = content_of(path, DatasetError, JSON_FILE)

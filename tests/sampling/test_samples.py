@@ -1,5 +1,7 @@
 """Datasets in Python: arrays, frames, slices, splits, and a folder written and read again."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.learning.rows import held_out, validation_games
 from motif.parameters import parameter_set
 from motif.runtime.errors import DatasetError, SettingError
-from motif.sampling.dataset import games_key
+from motif.sampling.dataset import MANIFEST, games_key
 from motif.sampling.samples import Dataset, read_dataset
 from tests.games import some_boards
 
@@ -93,6 +95,13 @@ def test_what_is_written_is_read_again_and_by_pandas(data, tmp_path):
     (other / "notes.txt").touch()
     with pytest.raises(DatasetError, match="other: not a dataset: the folder is not empty and has no _mani"):
         data.write(other)
+
+
+def test_a_manifest_of_the_plain_name_is_read(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    (folder / MANIFEST).rename(folder / "manifest.json")
+    assert same(read_dataset(folder), data)
+    assert json.loads((folder / "manifest.json").read_text())["positions"] == 300
 
 
 @pytest.mark.parametrize(

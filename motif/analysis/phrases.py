@@ -94,6 +94,8 @@ class Phrases:
                 return say("crawford", score=score)
             if is_last:
                 return score
+            if match.is_post_crawford:
+                score = say("post_crawford", score=score)
         else:
             score = say("jacoby" if match.jacoby else "money")
         if not match.has_cube:

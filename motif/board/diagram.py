@@ -15,7 +15,6 @@ from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.packed import CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS
 from motif.board.position import Position
-from motif.board.rules import is_match_point
 from motif.runtime.errors import SettingError
 
 _ROWS = 5
@@ -95,11 +94,7 @@ def describe_rules(match: MatchState) -> str:
 
 
 def _crawford_words(match: MatchState) -> str:
-    if match.crawford:
-        return ", Crawford game"
-    scores = match.own_score, match.opponent_score
-    is_after = is_match_point(match.length, scores) and scores[0] != scores[1] and match.has_cube
-    return ", post-Crawford" * is_after
+    return ", Crawford game" if match.crawford else ", post-Crawford" * match.is_post_crawford
 
 
 def describe_score(match: MatchState) -> str:

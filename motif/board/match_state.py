@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from motif.board.identifiers import base64_text, octets_from_base64, quoted
-from motif.board.rules import MAX_CUBE, MAX_SCORE
+from motif.board.rules import MAX_CUBE, MAX_SCORE, is_match_point
 from motif.runtime.errors import PositionError
 
 MATCH_ID_LENGTH = 12
@@ -88,6 +88,13 @@ class MatchState:
             raise PositionError("invalid match state: " + "; ".join(reasons))
         if self.dice is not None:
             object.__setattr__(self, "dice", (max(self.dice), min(self.dice)))
+
+    @property
+    def is_post_crawford(self) -> bool:
+        """Whether one player is 1-away after the Crawford game, so that the other may double."""
+        scores = self.own_score, self.opponent_score
+        is_last = is_match_point(self.length, scores) and scores[0] != scores[1]
+        return is_last and self.has_cube and not self.crawford
 
     def switch_sides(self) -> "MatchState":
         """Return the state before the other player's roll, from that player's side."""

@@ -138,14 +138,28 @@ def test_a_reason_says_what_the_play_does_to_the_position_before(
     assert not any(never in sentence for sentence in said)
 
 
-def test_a_symmetric_score_names_the_gammons_that_differ():
-    state = MatchState(length=5, own_score=2, opponent_score=2)
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        pytest.param(
+            MatchState(length=7, own_score=3, opponent_score=3, cube=2, cube_owner="me"),
+            "Score and cube favour bar/23 10/4: a gammon lost costs more than in a money game.",
+            id="gammons make up most of it",
+        ),
+        pytest.param(
+            MatchState(length=5, own_score=2, opponent_score=2),
+            "Score and cube favour bar/23 10/4.",
+            id="gammons make up a sixth of it",
+        ),
+    ],
+)
+def test_a_symmetric_score_names_the_gammons_that_differ(state, said):
     position = Position.from_id("bJuRgBGY24kDQA")
     plays = legal_plays(position, (6, 2))
     pair = (find_play(text, plays) for text in ("bar/23 10/4", "bar/23 8/2*"))
     reasons = explain_play(NEWEST, position, (6, 2), *pair, context=CubeContext(state)).reasons
     (score,) = (row.sentence for row in reasons if row.concept == "score")
-    assert score == "Score and cube favour bar/23 10/4: a gammon lost costs more than in a money game."
+    assert score == said
 
 
 def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():

@@ -13,6 +13,7 @@ from motif.board.diagram import describe_score
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
+from motif.board.parsing import parse_decision
 from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.players.ranking import MONEY, CubeContext
@@ -30,6 +31,12 @@ def told(
 
 def phrases_of(it: Explanation) -> set[str]:
     return {reason.phrase for reason in it.reasons}
+
+
+def read(xgid: str, better: str, worse: str) -> Explanation:
+    position, state, roll = parse_decision(xgid)
+    two = [find_play(text, legal_plays(position, roll)) for text in (better, worse)]
+    return explain_play(load_static(PLAYER), position, roll, *two, context=CubeContext(state))
 
 
 LAST_OUT = "AgAAfD+AQQQAAA", "54", "19/10", "11/7 11/6"
@@ -203,3 +210,56 @@ def test_the_score_is_described_in_every_language(state):
 def test_the_score_in_german():
     state = MatchState(length=3, own_score=1, opponent_score=2, crawford=True)
     assert phrases("de").score(state) == "2-away 1-away, Crawford-Spiel"
+
+
+@pytest.mark.parametrize(
+    ("decision", "said"),
+    [
+        pytest.param(
+            ("XGID=-a-aABCBCB--bB---cae-b----:0:0:1:41:0:0:0:0:10", "8/4 6/5", "7/3* 4/3"),
+            "Makes the 4 point for a six-point prime.",
+            id="the opponent's midpoint is no anchor",
+        ),
+        pytest.param(
+            ("XGID=-b--BBD-C-A-cC---c-e-b----:0:0:1:63:0:0:0:0:10", "13/7 10/7", "10/4 8/5"),
+            "Makes the 7 point for a five-point prime.",
+            id="the opponent still has checkers to bring home",
+        ),
+        pytest.param(
+            ("XGID=--B---DaB---cE---cce----B-:0:0:1:51:0:0:0:3:10", "13/7*", "6/1 2/1"),
+            "The doubling cube favours 13/7*: after 6/1 2/1, the opponent doubles and you have to pass.",
+            id="the opponent cashes",
+        ),
+        pytest.param(
+            ("XGID=-AA-A-A---------------ba--:0:0:1:21:0:0:0:0:10", "2/off 1/off", "4/3 2/off"),
+            "After either play, the opponent doubles and you have to pass.",
+            id="after either play",
+        ),
+    ],
+)
+def test_a_strong_player_would_say(decision, said):
+    assert said in read(*decision).sentences
+
+
+def test_a_longer_prime_is_made_not_kept():
+    position, roll = Position.from_id("t3cAACy4bTYAAw"), (2, 2)
+    two = [find_play(text, legal_plays(position, roll)) for text in ("20/16 10/8(2)", "7/3(2)")]
+    phrases_said = phrases_of(explain_play(load_static(PLAYER), position, roll, *two))
+    assert "prime" in phrases_said
+    assert "keep_prime" not in phrases_said
+
+
+def test_a_single_shot_is_no_reason():
+    it = read("XGID=-a-a--E-C---eE---c-e----B-:0:0:1:55:0:0:0:0:10", "8/3*(2) 6/1*(2)", "13/3*(2)")
+    assert "no_shot" not in phrases_of(it)
+
+
+def test_giving_up_the_midpoint_gains_no_timing():
+    it = read("XGID=-b--BBBBBA--bB---bbcbb--B-:0:0:1:61:0:0:0:0:10", "24/23 9/3", "24/23 13/7")
+    assert "timing" not in phrases_of(it)
+
+
+def test_after_the_crawford_game_an_explanation_says_so():
+    state = MatchState(length=7, own_score=5, opponent_score=6)
+    for language, said in (("en", describe_score(state)), ("de", "2-away 1-away, Post-Crawford, Doppler")):
+        assert phrases(language).score(state).startswith(said)

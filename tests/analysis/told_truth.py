@@ -287,6 +287,7 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     ),
     "keep_prime": lambda it: (
         it.length == longest_prime(it.own, holding=True) > longest_prime(it.other, holding=True)
+        and longest_prime(it.had) >= it.length
         and primes_kept(it)
     ),
     "contain": lambda it: it.frees(),
@@ -401,6 +402,8 @@ BEYOND = frozenset(
             "score_gammon_save",
             "score_no_gammons",
             "score_dead_gammons",
+            "cashed",
+            "both_cashed",
             "rollout",
             "rest",
         ),

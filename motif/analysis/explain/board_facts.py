@@ -72,6 +72,8 @@ _MIN_HELD, _MIN_SPARE = 3, 3
 """Minimum gain to mention: in rolls that contain the opponent's rearmost checker, and in pips of timing."""
 _HELD = 18
 """Minimum number of rolls that a contained checker cannot play in full."""
+_FEW_OUTSIDE = 4
+"""Maximum number of checkers outside the home board with which the next points to clear are near."""
 _SOON = 3
 """A point breaks soon if the spare pips last for at most this number of rolls."""
 _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
@@ -90,7 +92,7 @@ _KINDS = {
     "is_saving_gammon": "borne_off hit left saved made kept shots escaped home brought placed",
     "is_back_game": "borne_off hit left made kept timed escaped brought in_play cleared home placed",
     "is_bringing_in": (
-        "won hit closed shots cleared borne_off safer evened made kept passed home timed placed"
+        "won hit closed primed shots cleared borne_off safer evened made kept passed home timed placed"
     ),
     "is_containing": (
         "borne_off hit made contained kept far_out escaped timed cleared passed shots in_play home brought "
@@ -249,7 +251,7 @@ class EventView:
 
     def _kept(self) -> Iterator[BoardFact]:
         for point in self._points(new=False):
-            if (length := self._prime(point)) >= PRIME:
+            if PRIME <= (length := self._prime(point)) <= run_at(self._had, point):
                 yield BoardFact("keep_prime", {"length": length})
             elif point in (_BAR_POINT, MIDPOINT):
                 yield BoardFact("keep_bar_point" if point == _BAR_POINT else "keep_midpoint", {})
@@ -276,12 +278,18 @@ class EventView:
     def _prime(self, point: int) -> int:
         """Return the length of this play's prime at `point`; 0 unless it is longer than the other play's.
 
-        Primes do not count while bringing checkers home past the opponent's, nor with no checker behind them.
+        Primes do not count with no checker behind them, nor while bringing checkers home past an opponent who
+        has none to bring home.
         """
-        if point >= BACK or self.situation.is_bringing_in or not is_behind(self.board, point):
+        situation = self.situation
+        is_late = situation.is_bringing_in and not situation.opponent_comes_home
+        if point >= BACK or is_late or not is_behind(self.board, point):
             return 0
         length = run_at(self._own, point)
         return length if length > max(run_at(self._other, p) for p in range(1, OWN_BAR)) else 0
+
+    def _primed(self) -> Iterator[BoardFact]:
+        yield from (fact for fact in self._made() if fact.phrase == "prime")
 
     def _cleared(self) -> Iterator[BoardFact]:
         rear = int(np.flatnonzero(self._had).max())
@@ -336,7 +344,7 @@ class EventView:
         return after.pip_count < after.pip_count_opponent and not self._own[BACK + 1 :].any()
 
     def _shots(self) -> Iterator[BoardFact]:
-        if self.gain.safe >= _MIN_SHOTS and self.exposures[0].shots < self.exposures[1].shots:
+        if min(self.gain.safe, self.exposures[1].shots - self.exposures[0].shots) >= _MIN_SHOTS:
             yield shots_fact(self.exposures)
         for at, to in self.event.moves:
             alone = OFF < at <= BACK and self._other[at] == 1 and self._own[at] != 1
@@ -355,7 +363,12 @@ class EventView:
             yield BoardFact("next_rolls", {"count": DICE_PAIRS - own, "others": DICE_PAIRS - other})
 
     def _evened(self) -> Iterator[BoardFact]:
-        """Yield an even number of checkers on the highest point, if the other play leaves an odd number."""
+        """Yield an even number of checkers on the highest point, if the other play leaves an odd number.
+
+        It matters when that point is among the last to clear.
+        """
+        if self._own[HOME + 1 :].sum() > _FEW_OUTSIDE:
+            return
         point = int(np.flatnonzero(self._own[1:]).max(initial=-1)) + 1
         counts = int(self._own[point]), int(self._other[point])
         highest = point == int(np.flatnonzero(self._other[1:]).max(initial=-1)) + 1
@@ -387,7 +400,12 @@ class EventView:
                 yield BoardFact("unstack", {"point": at})
 
     def _timed(self) -> Iterator[BoardFact]:
-        """Yield more pips to play before a point breaks, if it would break soon after the other play."""
+        """Yield more pips to play before a point breaks, if it would break soon after the other play.
+
+        A midpoint that only one play gives up is not among the points to hold.
+        """
+        if (self._own[MIDPOINT] >= 2) != (self._other[MIDPOINT] >= 2):
+            return
         own, other = self.counted
         enough = min(self.gain.spare, own.spare - other.spare) >= _MIN_SPARE
         if self._contact and enough and other.spare <= _SOON * PIPS_A_ROLL:

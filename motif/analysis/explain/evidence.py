@@ -8,6 +8,7 @@ import numpy as np
 from motif.analysis.confirmation import ComparedPair, difference_shown
 from motif.analysis.explain.reasons import (
     LOOKAHEAD_STEP,
+    MIN_SHOWN,
     ROLLOUT_STEP,
     SCORE_STEP,
     Reason,
@@ -19,7 +20,7 @@ from motif.analysis.explain.replies import BestReplies, Replies, replies
 from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
-from motif.evaluators.cube_model import CubeModel, gammon_values
+from motif.evaluators.cube_model import NO_STATE, CubeModel, gammon_values
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
 from motif.players.ranking import EXACT, CubeContext
 
@@ -87,7 +88,7 @@ class Evidence:
         rows, known = [], self.static_difference
 
         def said(key: str, change: float) -> str:
-            return self.words.say("beyond", key, play=self.names[change < 0])
+            return self.words.say("beyond", key, play=self.names[change < 0], other=self.names[change >= 0])
 
         if self.cubeful is not None:
             change = _difference(self.cubeful) - known
@@ -115,20 +116,35 @@ class Evidence:
     def _score_phrase(self, change: float) -> str:
         """Return the key of a phrase for a `change` that score and cube bring.
 
-        It names gammons only if they favour the same play, and gammons that no longer count only if they
-        make up half of the change.
+        It names gammons only if they make up half of the change.
         """
         values, more = gammon_values(self.cube_model), self.gammons
         side = 1 if change >= 0 else -1
+        cashed = self._cashed
+        if all(cashed):
+            return "both_cashed"
+        if cashed[change >= 0]:
+            return "cashed"
         if max(values) < LITTLE and side * (more[1] - more[0]) >= abs(change) / 2:
             if not self.is_match:
                 return "cube_no_gammons"
             return "score_no_gammons" if max(values) > _NOTHING else "score_dead_gammons"
-        gains = side * values[0] * more[0], -side * values[1] * more[1]
+        # A gammon of value v adds 2v points to a single game: 1 point for money.
+        gains = side * (2 * values[0] - 1) * more[0], -side * (2 * values[1] - 1) * more[1]
         which = int(gains[1] > gains[0])
-        if values[which] > _MUCH and gains[which] > 0:
+        if values[which] > _MUCH and gains[which] >= abs(change) / 2:
             return ("score_gammon_go", "score_gammon_save")[which]
         return "score" if self.is_match else "cube"
+
+    @property
+    def _cashed(self) -> tuple[bool, bool]:
+        """Whether the opponent doubles and wins at once after each play."""
+        pairs = zip(self.cubeful or (), (self.pair.better.equity, self.pair.worse.equity), strict=False)
+        may_double = self.cube_model.doubled[self.cube_model.state, 1] != NO_STATE
+        first, second = (
+            bool(may_double) and max(abs(1 + value) for value in two) < MIN_SHOWN for two in pairs
+        )
+        return first, second
 
     def ahead_in_words(self) -> tuple[str, ...]:
         """Return sentences on lookahead and rollout; empty without lookahead."""
@@ -142,7 +158,8 @@ class Evidence:
 
     def in_words(self) -> tuple[str, ...]:
         """Return sentences on score and cube, lookahead and rollout."""
-        cubeful = () if self.cubeful is None else (self._compared("with_score", self.cubeful),)
+        key = "with_score" if self.is_match else "with_cube"
+        cubeful = () if self.cubeful is None else (self._compared(key, self.cubeful),)
         return *cubeful, *self.ahead_in_words()
 
     def _compared(self, key: str, two: tuple[float, float]) -> str:

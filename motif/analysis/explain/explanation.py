@@ -336,8 +336,9 @@ def explain_play(
     evidence = gather_evidence(evaluator, choice, context, replied, risks, static_difference, words)
     names = evidence.names
     hits = replied.hits @ ROLL_COUNTS
-    parts = parts_between(static, better, worse, int(hits[1] - hits[0]), situation)
     exposures = Exposure.of(after[0]), Exposure.of(after[1])
+    fewer = min(int(hits[1] - hits[0]), exposures[1].shots - exposures[0].shots, key=abs)
+    parts = parts_between(static, better, worse, fewer, situation)
     board = reasons_of(parts, situation, exposures, risks, plays, words)
     beyond = evidence.rows(board)
     difference = evidence.difference
@@ -461,6 +462,8 @@ def _certainty(player: str, choice: ComparedPair, difference: float) -> tuple[st
     """
     if choice.is_exact:
         return "exact", 0.0
+    if abs(difference) < MIN_SHOWN:
+        return "unknown", 0.0
     rolled = choice.rolled
     if rolled is not None and abs(difference) < _OPEN * rolled.se:
         return "noisy", rolled.se

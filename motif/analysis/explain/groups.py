@@ -271,7 +271,7 @@ def group_facts(
         values = (view.value(parameter, float(one.inputs.features[column]), words) for one in two)
         facts.append(MeasuredDifference(view.label(parameter, words), *values))
     facts += [_point_fact(*point, two, view, words) for point in group.telling_points]
-    return [fact for fact in facts if fact.first != fact.second][:_MAX_FACTS]
+    return list(dict.fromkeys(fact for fact in facts if fact.first != fact.second))[:_MAX_FACTS]
 
 
 def _point_fact(

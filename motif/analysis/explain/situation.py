@@ -31,6 +31,7 @@ _SD_OF_ROLL, _LUCK = 4.3, 3.0
 _NEAR = 0.6
 """A gammon is at stake if bearing off one checker takes more than this share of the opponent's rolls."""
 _ALL_BUT_TWO = CHECKERS - 2
+_SEVERAL = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +90,13 @@ class Situation:
         rear = int(np.flatnonzero(own).max())
         if self.is_race or rear > MIDPOINT or not meets(self.before):
             return False
-        anchored = bool((self.before[1:rear] <= -2).any())
+        anchored = bool((self.before[1 : min(rear, HOME + 2)] <= -2).any())
         return anchored or bool(own[: HOME + 1].sum() >= _ALL_BUT_TWO)
+
+    @cached_property
+    def opponent_comes_home(self) -> bool:
+        """Whether the opponent still has several checkers to bring home from outside both home boards."""
+        return int(np.maximum(-self.before[HOME + 1 : BACK + 1], 0).sum()) >= _SEVERAL
 
     @cached_property
     def is_containing(self) -> bool:

@@ -162,8 +162,10 @@ def test_datasets_that_cannot_be_measured(fault, dataset, tmp_path):
 
 def test_bad_input(fault, tmp_path):
     path = tmp_path / "bad.bm"
-    path.write_text(f"{LINE}o {START} 0.5\n")
-    assert fault(path) == f"{path}: line 2: expected 'o KEY' and five probabilities, got 3 words"
+    path.write_text(f"{LINE}m {START} 0.5\n")
+    assert fault(path) == (
+        f"{path}: line 2: expected 'm KEY die die PLAY EQUITY [PLAY LOSS]...', got 3 words"
+    )
     path.write_text(LINE)
     assert "--worst" in fault(path, "--worst", 0)
     assert "nobody" in fault(path, "--player", "nobody")

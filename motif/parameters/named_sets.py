@@ -6,13 +6,13 @@
 
     @mine.side("blots of {side} in {other}'s home board", unit="blots", full=2, group="safety")
     def blots_back(board):
-        return sum(board[point] == 1 for point in range(19, 25))
+        return (board[19:25] == 1).sum()
 
 A function gets a board in the layout of motif's positions, int8 (26,), from the side that is measured.
 That side moves from ``board[24]`` to ``board[1]``; its checkers are positive numbers and the opponent's are
 negative.  ``board[25]`` is its checkers on the bar and ``board[0]`` is the opponent's.  The function
-returns a number and is compiled by numba, so it can use numbers, loops and numpy, but no dictionaries or
-text.  It is first run in Python, which gives better error messages.
+returns a number and is compiled by numba, so it can use numbers, loops, lists and numpy, but no
+dictionaries, text or generator expressions.  It is first run in Python, which gives better error messages.
 
 A weight file finds the file of the set to which it was fitted.
 """
@@ -101,6 +101,9 @@ def _try_function(function: Measurement) -> None:
             # The function may call compiled functions, which do not accept a watched board; the compiler
             # will tell.
             return
+        if isinstance(value, _Watched):
+            # Reductions of a subclass are arrays without dimensions, not numbers.
+            value = value.view(np.ndarray)[()]
         if not isinstance(value, int | float | np.number | np.bool_) or not math.isfinite(value):
             raise ParameterError(f"{name}: must return a finite number, not {value!r}, for {board.tolist()}")
 

@@ -34,6 +34,8 @@ Measurement = Callable[[Board], float]
 OwnFunctions = IntArray
 """Array (2 + n, 2), or (0, 2) for a built-in set."""
 
+_GENERATOR = "use of yield in a closure"
+"""Part of numba's message about a generator expression."""
 _SIGNATURE = types.float64(types.CPointer(types.int8))
 
 
@@ -67,7 +69,10 @@ def _in_one_line(message: str) -> str:
     """Return numba's error message without its advice and compilation stage."""
     lines = [line.strip() for line in message.splitlines()]
     reasons = [line for line in lines if line and not line.startswith(("Failed in", "During:", "- "))]
-    return reasons[0] if reasons else "cannot be compiled"
+    reason = reasons[0] if reasons else "cannot be compiled"
+    if _GENERATOR in reason:
+        return "generator expressions are not supported; write a list, as in sum([...]), or a loop"
+    return reason
 
 
 @intrinsic

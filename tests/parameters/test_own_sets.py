@@ -6,6 +6,7 @@ import pickle
 import py_compile
 import subprocess
 import sys
+import textwrap
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from motif.evaluators.model import own_set_of
 from motif.evaluators.static import model_fingerprint, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.learning.bootstrap_run import load_preset, run_bootstrap
-from motif.parameters import parameter_set
+from motif.parameters import named_sets, parameter_set
 from motif.parameters.named_sets import check_found, features
 from motif.parameters.registry import GROUPS
 from motif.parameters.sets import PARAMETER_SETS
@@ -123,6 +124,37 @@ def test_the_file_may_use_what_numpy_and_python_offer(tmp_path):
     )
     chosen = parameter_set(str(written(tmp_path, text)))
     assert features(chosen, Position.start().board[None])[0, chosen.names.index("doubled")] == 10
+
+
+def test_the_example_of_the_docstring_works(tmp_path):
+    example = named_sets.__doc__.partition("\n\n")[2].partition("\n\nA function")[0]
+    chosen = parameter_set(str(written(tmp_path, textwrap.dedent(example))))
+    board = np.zeros((1, 26), np.int8)
+    board[0, [19, 20, 24, 18, 1, 2]] = 1, 2, 1, 1, -1, -2
+    values = features(chosen, board, scaled=False)[0]
+    assert values[chosen.names.index("blots_back")] == 2
+    assert values[chosen.names.index("blots_back_opponent")] == 1
+
+
+@pytest.mark.parametrize(
+    ("result", "value"),
+    [
+        ("(board[1:7] == 2).sum()", 0),
+        ("np.sum(board[19:25] == 2)", 1),
+        ("board[1:7].max()", 5),
+        ("board[1:7].mean()", 0.5),
+        ("np.maximum(board, 0).sum()", 15),
+        ("sum([board[point] == 5 for point in range(1, 25)])", 2),
+        ("(board > 0).any()", 1),
+    ],
+)
+def test_reductions_of_the_board_are_numbers(tmp_path, result, value):
+    head = "import numpy as np\nfrom motif.parameters import extend\nmine = extend()\n"
+    declared = "@mine.shared('x', unit='x', full=1, group='race')\ndef own(board):\n    return "
+    chosen = parameter_set(str(written(tmp_path, head + declared + result)))
+    assert features(chosen, Position.start().board[None])[0, 0] == value
+    with pytest.raises(ParameterError, match=r"own: board\[26\] is out of range"):
+        parameter_set(str(written(tmp_path, head + declared + result + " + board[26]")))
 
 
 @pytest.mark.parametrize("change", ["board[6] -= 1", "board[1:7] = 0", "clear(board)"])
@@ -343,6 +375,14 @@ DECLARED = "@mine.side('x', unit='x', full=1, group='race')\n"
         (
             HEAD + DECLARED + "def own(board):\n    return 'many'",
             r"own: must return a finite number, not 'many'",
+        ),
+        (
+            HEAD + DECLARED + "def own(board):\n    return board[1:4]",
+            r"own: must return a finite number, not array\(\[-2, +0, +0\]\), for \[0, -2,",
+        ),
+        (
+            HEAD + DECLARED + "def own(board):\n    return sum(board[point] for point in range(26))",
+            r"own: generator expressions are not supported; write a list, as in sum\(\[\.\.\.\]\), or a loop",
         ),
         (HEAD + DECLARED + "def own(board):\n    return 1 / board[25]", r"own: .*, on the board \["),
         (HEAD + DECLARED + "def own(board):\n    return {}['x']", r"own: .+"),

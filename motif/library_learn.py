@@ -285,7 +285,7 @@ def fit(
     >>> import motif
     >>> weights = motif.fit("runs/try", parameters="motif").weights  # doctest: +SKIP
     """
-    check_count("version", version, 0)
+    version = check_count("version", version, 0)
     for label, path, suffixes in (
         ("out", out, WRITTEN_WEIGHT_SUFFIXES),
         ("term_table", term_table, (TERM_TABLE_SUFFIX,)),

@@ -1,11 +1,13 @@
-"""Settings as keyword arguments, typed for type checkers and listed by `inspect.signature`."""
+"""Settings as keyword arguments, typed for type checkers and listed by `inspect.signature` and `help`."""
 
 import inspect
 from collections.abc import Callable
 from typing import Any, Literal, TypedDict, TypeVar
 
 from motif.parameters import ParametersLike
+from motif.runtime.settings import field_lines
 
+_AFTER_PARAMETERS = "\n\nReturns\n"
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
 
@@ -82,7 +84,10 @@ class FitKeywords(TypedDict, total=False):
 
 
 def lists_fields(settings: type) -> Callable[[_Function], _Function]:
-    """Make the signature of a function list the fields of `settings`, which it takes as ``**keywords``."""
+    """Make the signature of a function list the fields of `settings`, which it takes as ``**keywords``.
+
+    The section Parameters of its docstring describes them after the other parameters.
+    """
 
     def decorate(function: _Function) -> _Function:
         signature = inspect.signature(function)
@@ -91,6 +96,8 @@ def lists_fields(settings: type) -> Callable[[_Function], _Function]:
         listed = [one.replace(kind=one.KEYWORD_ONLY) for name, one in fields.items() if name not in own]
         described: Any = function
         described.__signature__ = signature.replace(parameters=[*own.values(), *listed])
+        head, returns, rest = inspect.cleandoc(described.__doc__ or "").partition(_AFTER_PARAMETERS)
+        described.__doc__ = f"{head}\n{field_lines(settings, without=own)}{returns}{rest}"
         return function
 
     return decorate

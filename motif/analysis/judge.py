@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from motif.evaluators.named import default_player, without_plies
 from motif.runtime.errors import PlayerError, SettingError, shown
-from motif.runtime.settings import check_types, setting
+from motif.runtime.settings import SettingFields, check_types, setting
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
@@ -22,7 +22,7 @@ _DEEP = "@2:rollout"
 
 
 @dataclass(frozen=True)
-class MatchOptions:
+class MatchOptions(SettingFields):
     """Match, cube and rules, as given by command options or library keywords."""
 
     length: int | None = setting(None, "Points of the match; 0 for money play.")

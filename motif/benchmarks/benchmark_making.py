@@ -38,7 +38,7 @@ from motif.runtime.files import json_of, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.settings import check_count, check_seed, check_types, setting
+from motif.runtime.settings import SettingFields, check_count, check_seed, check_types, documented, setting
 from motif.runtime.streams import derive_states
 
 ANY_CLASS = "any"
@@ -52,8 +52,9 @@ _AT_ONCE = 64
 """Decisions checked together for a difference between 0-ply and 2-ply."""
 
 
+@documented
 @dataclass(frozen=True)
-class MakeSettings:
+class MakeSettings(SettingFields):
     """Settings for the selection and the rollouts of decisions."""
 
     decisions: int = setting(1000, "Number of decisions; fewer if there are too few positions.")
@@ -73,7 +74,7 @@ class MakeSettings:
         0.02, "Standard error of the difference to the best play at which the rollout of a play stops."
     )
     most: int = setting(36_000, "Maximum trials per play and roller.")
-    seed: int = 0
+    seed: int = setting(0, "Random seed.")
 
     def check(self) -> None:
         """Raise `SettingError` for an invalid value, `PlayerError` for an unknown player."""

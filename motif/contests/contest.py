@@ -62,8 +62,7 @@ def play_money_games(
     >>> motif.play_money_games("pubeval", "random", 60, jobs=1).wins > 50
     True
     """
-    check_seed(seed)
-    check_count("games", games, 2)
+    seed, games = check_seed(seed), check_count("games", games, 2)
     check_error_rate(error_rate)
     check_flag("until_certain", until_certain)
     if until_certain and (cube or luck_adjusted is not False):
@@ -123,8 +122,7 @@ def play_matches(
     0.5
     """
     one, other = as_player(first), as_player(second)
-    check_seed(seed)
-    check_count("matches", matches, 2)
+    seed, matches = check_seed(seed), check_count("matches", matches, 2)
     check_match_length(length)
     contest = new_contest(ContestRules(length, cube), luck_adjusted)
     played = play_contest(contest, one, other, matches, seed, jobs)

@@ -17,7 +17,7 @@ from motif.evaluators import Evaluator
 from motif.rollouts.tally import p_value
 from motif.runtime.arrays import FloatArray
 from motif.runtime.frames import Row, Tabular, frame
-from motif.runtime.settings import check_flag
+from motif.runtime.settings import SettingFields, check_flag
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,7 +37,7 @@ def too_few(length: int) -> str:
 
 
 @dataclass(frozen=True)
-class ContestRules:
+class ContestRules(SettingFields):
     """Rules of a contest: money games, or matches with the Crawford rule."""
 
     length: int = 0
@@ -48,6 +48,7 @@ class ContestRules:
     """Whether gammons count only after a double, in money games with a cube."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_match_length(self.length, with_money=True)
         check_flag("cube", self.cube)
         check_flag("jacoby", self.jacoby)

@@ -220,9 +220,8 @@ def play_tournament(
     >>> motif.play_tournament(["random", "pubeval"], games=60, jobs=1).order
     (1, 0)
     """
-    check_seed(seed)
-    count = (MATCHES if length else GAMES) if games is None else games
-    check_count("games", count, 2)
+    seed = check_seed(seed)
+    count = check_count("games", (MATCHES if length else GAMES) if games is None else games, 2)
     seats, names = _seats(players)
     rules = ContestRules(length, bool(length) if cube is None else cube, jacoby)
     contest = new_contest(rules, luck_adjusted)

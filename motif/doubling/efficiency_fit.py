@@ -101,9 +101,8 @@ def fit_efficiency(
 
     See `motif.cube_efficiency`; raises `SettingError` if a count is too small to fit any class.
     """
-    check_seed(seed)
-    for name, value, least in (("positions", positions, 2), ("trials", trials, 1), ("rounds", rounds, 1)):
-        check_count(name, value, least)
+    seed, positions = check_seed(seed), check_count("positions", positions, 2)
+    trials, rounds = check_count("trials", trials, 1), check_count("rounds", rounds, 1)
     boards, classes = drawn_positions(evaluator, positions, seed)
     efficiency = DEFAULT_EFFICIENCY
     for _ in range(rounds):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from motif.runtime.errors import FitError, shown
 from motif.runtime.layout import listed
-from motif.runtime.settings import check_seed, check_types, check_unused, setting
+from motif.runtime.settings import SettingFields, check_seed, check_types, check_unused, documented, setting
 
 _RANKING, _HIDDEN_RANKING = 5.0, 10.0
 _HIDDEN_PASSES = 12
@@ -18,8 +18,9 @@ _NOT_WIN = ("ranking", "equity_ridge", "backgammons")
 """Settings without effect on a fit of the win probability."""
 
 
+@documented
 @dataclass(frozen=True)
-class FitSettings:
+class FitSettings(SettingFields):
     """Settings of a fit."""
 
     method: Literal["coordinate", "least-squares", "gauss-newton", "keith"] = setting(

@@ -6,7 +6,15 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from motif.runtime.errors import SettingError
-from motif.runtime.settings import SEED_LIMIT, check_count, check_seed, check_types, setting
+from motif.runtime.settings import (
+    SEED_LIMIT,
+    SettingFields,
+    check_count,
+    check_seed,
+    check_types,
+    documented,
+    setting,
+)
 
 ITSELF = "best-of-four"
 """The player of stage 2, and its default opponent."""
@@ -18,8 +26,8 @@ _MAX_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
 
 
 @dataclass(frozen=True)
-class _GeneralSettings:
-    seed: int = 0
+class _GeneralSettings(SettingFields):
+    seed: int = setting(0, "Random seed.")
     stage: Literal["both", "1", "2"] = setting(
         "both", "Stages: the heuristic's scores (1), game outcomes (2), or both."
     )
@@ -50,6 +58,7 @@ class _HeuristicSettings(_GeneralSettings):
     gain: float = setting(0.0001, "Minimum improvement of the sum of squared errors.")
 
 
+@documented
 @dataclass(frozen=True)
 class PhaseNetSettings(_HeuristicSettings):
     """All settings that determine a training run.

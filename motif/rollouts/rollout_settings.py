@@ -27,7 +27,15 @@ from motif.rollouts.playout import MAX_PLIES, ROUND, first_rolls
 from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.layout import listed
-from motif.runtime.settings import check_count, check_error_rate, check_seed, check_types, setting
+from motif.runtime.settings import (
+    SettingFields,
+    check_count,
+    check_error_rate,
+    check_seed,
+    check_types,
+    documented,
+    setting,
+)
 
 _MONEY, _NO_GAMMONS = "money", "no-gammons"
 SCORINGS = (_MONEY, "dmp", _NO_GAMMONS)
@@ -104,8 +112,9 @@ class PlayoutRules(NamedTuple):
         return round(trials / ROUND) * ROUND or max(1, int(trials))
 
 
+@documented
 @dataclass(frozen=True)
-class RolloutSettings:
+class RolloutSettings(SettingFields):
     """Settings of rollouts; docs/how-to/rollouts.md describes their costs and benefits."""
 
     trials: int = setting(1296, "Number of trials; with `se` the maximum.")
@@ -121,7 +130,7 @@ class RolloutSettings:
     eliminate: bool = setting(False, "Drop compared plays as soon as they are significantly worse.")
     error_rate: float = setting(0.05, "Maximum probability that `eliminate` drops the best play.")
     scoring: str = setting("money", "Scoring: money, dmp or no-gammons.")
-    seed: int = 0
+    seed: int = setting(0, "Random seed.")
 
     def check(self, with_cube: bool = False) -> None:
         """Raise `SettingError` for an invalid value, or a value that does not apply with a cube."""

@@ -1,9 +1,10 @@
 """Settings: dataclass fields with help for the command line, changes by name, and rules for values."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import Field, field, fields, replace
+from dataclasses import MISSING, Field, field, fields, replace
+from inspect import cleandoc
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 from motif.runtime.errors import MotifError, SettingError, did_you_mean, shown
 
@@ -27,6 +28,64 @@ def setting(default: _Value, help: str) -> _Value:
 def help_of(made: "Field[object]") -> str:
     """Return the help of a field, or an empty string."""
     return str(made.metadata.get("help", ""))
+
+
+def is_truth(value: object) -> bool:
+    """Return whether `value` is a truth value of Python or NumPy, whose own is no subclass of bool."""
+    return type(value).__name__ in ("bool", "bool_")
+
+
+def plain(value: object) -> object:
+    """Return a number or truth value, such as one of NumPy, as Python's; return other values unchanged."""
+    if is_truth(value):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    # Only NumPy's numbers have `item`.
+    return float(value) if isinstance(value, Real) and hasattr(value, "item") else value
+
+
+class SettingFields:
+    """Base class of dataclasses of settings, whose numbers and truth values become Python's."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if type(value) not in _PLAIN:
+                # The dataclasses are frozen.
+                object.__setattr__(self, name, plain(value))
+
+
+_PLAIN = (int, float, bool, str, type(None))
+
+
+def documented(settings: type[_Settings]) -> type[_Settings]:
+    """Add a section with the fields to the docstring of a dataclass of settings."""
+    head = cleandoc(settings.__doc__ or "")
+    settings.__doc__ = f"{head}\n\nParameters\n----------\n{field_lines(settings)}\n"
+    return settings
+
+
+def field_lines(settings: type, without: Collection[str] = ()) -> str:
+    """Return an entry of a numpydoc section for each field of `settings`, except those in `without`."""
+    described: Any = settings
+    return "\n".join(
+        f"{one.name} : {_type_text(one.type)}{_default_text(one)}\n    {help_of(one)}".rstrip()
+        for one in fields(described)
+        if one.name not in without
+    )
+
+
+def _type_text(kind: object) -> str:
+    """Return the annotation of a field in numpydoc's notation."""
+    if get_origin(kind) is Literal:
+        return "{" + ", ".join(map(repr, get_args(kind))) + "}"
+    if isinstance(kind, type):
+        return kind.__name__
+    return " or ".join("None" if one is type(None) else _type_text(one) for one in get_args(kind))
+
+
+def _default_text(made: "Field[object]") -> str:
+    return "" if made.default is MISSING else f", default {made.default!r}"
 
 
 def changed(settings: _Settings, changes: Mapping[str, object]) -> _Settings:
@@ -70,9 +129,7 @@ def check_types(settings: "DataclassInstance", error: type[MotifError]) -> None:
         for kind, (rule, accepted) in _KINDS.items():
             if one.type != kind and (one.type != kind | None or value is None):
                 continue
-            # NumPy has a truth value of its own, which is no subclass of bool.
-            is_truth = type(value).__name__ in ("bool", "bool_")
-            if not isinstance(value, accepted) or is_truth != (kind is bool):
+            if not isinstance(value, accepted) or is_truth(value) != (kind is bool):
                 raise error(f"{one.name} must be {rule}, not {shown(value)}", one.name)
 
 
@@ -85,15 +142,15 @@ def check_unused(
             raise error(f"{one.name}: has no effect {when}", one.name)
 
 
-def check_seed(seed: object) -> None:
-    """Raise `SettingError` unless `seed` is an integer from 0 to `SEED_LIMIT` - 1."""
-    check_count("seed", seed, 0, SEED_LIMIT)
+def check_seed(seed: object) -> int:
+    """Return `seed` as an int; raise `SettingError` unless it is an integer from 0 to `SEED_LIMIT` - 1."""
+    return check_count("seed", seed, 0, SEED_LIMIT)
 
 
-def check_count(name: str, value: object, low: int, limit: int = COUNT_LIMIT) -> None:
-    """Raise `SettingError` unless the `value` of the setting `name` is `low` to `limit` - 1.
+def check_count(name: str, value: object, low: int, limit: int = COUNT_LIMIT) -> int:
+    """Return the `value` of the setting `name` as an int.
 
-    The limit is a power of two.
+    Raises `SettingError` unless it is `low` to `limit` - 1.  The limit is a power of two.
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
@@ -101,12 +158,12 @@ def check_count(name: str, value: object, low: int, limit: int = COUNT_LIMIT) ->
         raise SettingError(f"{name} must be at least {low}, not {shown(value)}", name)
     if int(value) >= limit:
         raise SettingError(f"{name} must be below 2**{limit.bit_length() - 1}, not {shown(value)}", name)
+    return int(value)
 
 
 def check_flag(name: str, value: object) -> None:
     """Raise `SettingError` unless the `value` of the setting `name` is True or False."""
-    # NumPy has a truth value of its own, which is no subclass of bool.
-    if type(value).__name__ not in ("bool", "bool_"):
+    if not is_truth(value):
         raise SettingError(f"{name} must be True or False, not {shown(value)}", name)
 
 

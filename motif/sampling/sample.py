@@ -37,7 +37,15 @@ from motif.runtime.frames import Row, Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
 from motif.runtime.progress import Stopwatch, progress
-from motif.runtime.settings import check_count, check_seed, check_types, check_unused, setting
+from motif.runtime.settings import (
+    SettingFields,
+    check_count,
+    check_seed,
+    check_types,
+    check_unused,
+    documented,
+    setting,
+)
 from motif.sampling.dataset import ROLLOUTS, DatasetPart, kept_parts, part_name, write_manifest, write_part
 from motif.sampling.player_games import few_candidates, fingerprint_of, games_of, rolled_out
 from motif.sampling.recorded_games import (
@@ -55,7 +63,7 @@ OF_ROLLOUTS = ("trials", "cut", "stop_at_race", "stop_at_bearoff", "stratified")
 
 
 @dataclass(frozen=True)
-class SamplePlan:
+class SamplePlan(SettingFields):
     """Settings of sampling that do not depend on the player and the seed."""
 
     games: int = field(metadata={"help": "Number of self-play games."})
@@ -107,19 +115,25 @@ class SamplePlan:
             raise SettingError("replies: not allowed with decisions by rollouts", "replies", "decide")
 
 
+@documented
 @dataclass(frozen=True)
 class SampleSettings(SamplePlan):
     """All settings that determine a dataset."""
 
     games: int = setting(0, "Number of self-play games.")
-    player: str = field(kw_only=True)
-    """Name of the player of the games and rollouts; compiled players are about a hundred times as fast."""
+    player: str = field(
+        kw_only=True,
+        metadata={
+            "help": "Name of the player of the games and rollouts; weights are about a hundred times as "
+            "fast as other players."
+        },
+    )
     label: str = setting(
         "rollout",
         "Source of labels: `rollout`, a player such as wildbg, gnubg or a weight file, or, for recorded "
         "games, `outcome`.",
     )
-    seed: int = field(default=0, kw_only=True)
+    seed: int = field(default=0, kw_only=True, metadata={"help": "Random seed."})
 
     def rollouts(self) -> RolloutSettings:
         """Return the settings of the labelling rollouts."""

@@ -19,7 +19,7 @@ from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Record
 from motif.runtime.progress import checkpoint
-from motif.runtime.settings import check_types
+from motif.runtime.settings import SettingFields, check_types
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame, GameEvent
 from motif.session.session import GameSession, Seat, SessionRules, record_tags
@@ -29,7 +29,7 @@ YOU = "You"
 
 
 @dataclass(frozen=True)
-class GameSettings:
+class GameSettings(SettingFields):
     """Players, rules and dice of a game.  Raises `SettingError` for invalid settings."""
 
     opponent: str
@@ -45,6 +45,7 @@ class GameSettings:
     """The person's seat, 0 or 1."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_types(self, SettingError)
         for one in ("opponent", "day", "name"):
             if not isinstance(text := getattr(self, one), str):

@@ -35,11 +35,11 @@ from motif.board.rules import (
 from motif.players.player import Player
 from motif.players.ranking import CubeContext
 from motif.runtime.errors import RecordError, SettingError
-from motif.runtime.settings import check_types
+from motif.runtime.settings import SettingFields, check_types
 
 
 @dataclass(frozen=True)
-class SessionRules:
+class SessionRules(SettingFields):
     """Rules of a session.
 
     Raises `SettingError` for incompatible rules.
@@ -56,6 +56,7 @@ class SessionRules:
     """Money play: a beaver may be doubled again; the beavering player keeps the cube. Allows beavers too."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_types(self, SettingError)
         check_match_length(self.length, with_money=True)
         if self.raccoons:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from motif.library import rank as rank
     from motif.library_game import Game as Game
     from motif.library_learn import Fit as Fit
+    from motif.library_learn import PlayerCalibration as PlayerCalibration
     from motif.library_learn import bootstrap as bootstrap
     from motif.library_learn import calibrate as calibrate
     from motif.library_learn import export as export

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -11,24 +12,24 @@ import numpy.typing as npt
 
 from motif.analysis.term_report import with_words
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
-from motif.evaluators import Evaluator, StaticEvaluator
+from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.named import LATEST, WRITTEN_WEIGHT_SUFFIXES
 from motif.evaluators.static import from_weights, weights_of
 from motif.fitting.significance import TERM_TABLE_SUFFIX
 from motif.learning.bootstrap_run import configured, run_bootstrap, with_seed
 from motif.learning.fit import FittedWeights, fit_dataset
 from motif.learning.fit_settings import FitSettings
-from motif.learning.recalibration import Calibration, weights_behind
+from motif.learning.recalibration import Calibration, calibrated_weights, weights_behind
 from motif.learning.recalibration import calibrate as calibration_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, as_player, evaluator_of
 from motif.runtime.arrays import Float32Array
-from motif.runtime.errors import DatasetError, FitError, MotifError, SettingError, shown
+from motif.runtime.errors import DatasetError, FitError, MotifError, PlayerError, SettingError, shown
 from motif.runtime.files import check_target, path_of, paths_of
 from motif.runtime.frames import Row
 from motif.runtime.settings import changed, check_count, check_seed, settings_with
-from motif.sampling.game_results import read_results
+from motif.sampling.game_results import ScoreResults, read_results
 from motif.sampling.recorded_games import read_games
 from motif.sampling.sample import SampleResult, SampleSettings
 from motif.sampling.sample import sample as make_samples
@@ -126,7 +127,7 @@ class Fit(FittedWeights):
         """A player with these weights."""
         return as_player(self.weights)
 
-    @property
+    @cached_property
     def evaluator(self) -> StaticEvaluator:
         """The evaluator with these weights."""
         return from_weights(self.weights)
@@ -161,12 +162,12 @@ class Fit(FittedWeights):
 
         Raises
         ------
-        FileError
-            If the file cannot be written.
+        SettingError, FileError
+            For a name that is not that of a picture, or a file that cannot be written.
         """
         from motif.reports.convergence import plot_convergence
 
-        return plot_convergence(self.history, None if path is None else Path(path))
+        return plot_convergence(self.history, None if path is None else path_of("path", path))
 
     def write(self, path: Path | str) -> Path:
         """Write the weights to a file, whose path then names a player.
@@ -189,6 +190,73 @@ class Fit(FittedWeights):
         file = path_of("path", path)
         check_target(file, *WRITTEN_WEIGHT_SUFFIXES)
         with_words(self.weights).save(file)
+        return file
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PlayerCalibration(Calibration):
+    """A calibration of a player's win probabilities, and its quality."""
+
+    source: str
+    """Name of the player, or of the file of the scores if no player is named."""
+    evaluator: Evaluator | None
+    """Evaluator of the player."""
+
+    @property
+    def weights(self) -> WeightFile:
+        """The player's weights with the calibration; raises `PlayerError` for a player without weights."""
+        return self._weights_called(f"{self.source}-calibrated")
+
+    def _weights_called(self, name: str) -> WeightFile:
+        if self.evaluator is None:
+            raise PlayerError(f"{self.source}: name the player whose scores it contains, player=")
+        return calibrated_weights(self.evaluator, self, name)
+
+    def plot(self, path: Path | str | None = None) -> "Figure":
+        """Plot the win probabilities against the results, before and after, on the games that measure them.
+
+        Parameters
+        ----------
+        path
+            A PNG or SVG file to write; None writes no file.
+
+        Returns
+        -------
+        Figure
+            The figure of matplotlib.
+
+        Raises
+        ------
+        SettingError, FileError
+            For a name that is not that of a picture, or a file that cannot be written.
+        """
+        from motif.reports.calibration_plots import plot_recalibration
+
+        return plot_recalibration(self, self.source, None if path is None else path_of("path", path))
+
+    def write(self, path: Path | str) -> Path:
+        """Write the weights with the calibration to a file, whose path then names a player.
+
+        Parameters
+        ----------
+        path
+            The file, ``NAME.yaml``; NAME is the name of the weights.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        PlayerError
+            For a player without weights or with lookahead.
+        SettingError, FileError
+            For a name that is not that of a weight file, or a file that cannot be written.
+        """
+        file = path_of("path", path)
+        check_target(file, *WRITTEN_WEIGHT_SUFFIXES)
+        self._weights_called(file.stem).save(file)
         return file
 
 
@@ -218,10 +286,13 @@ def _folders(data: Data) -> Iterator[list[Path]]:
         try:
             yield folders
         except MotifError as error:
-            for folder, name in names.items():
-                if folder in error.problem:
-                    raise type(error)(error.problem.replace(folder, name), *error.fields) from None
-            raise
+            problem = error.problem
+            # In reverse, because the folder 1 is part of the name of the folder 10.
+            for folder, name in reversed(names.items()):
+                problem = problem.replace(f"{folder}: the dataset ", f"{name} ").replace(folder, name)
+            if problem == error.problem:
+                raise
+            raise type(error)(problem, *error.fields) from None
 
 
 @lists_fields(FitSettings)
@@ -370,12 +441,12 @@ def bootstrap(
 
 def calibrate(
     data: Data,
-    player: PlayerLike = LATEST,
+    player: PlayerLike | None = None,
     *,
     share: float = 0.5,
     seed: int = 0,
     jobs: int | None = None,
-) -> Calibration:
+) -> PlayerCalibration:
     """Calibrate the win probabilities of a player to the results of games or rollouts.
 
     Parameters
@@ -383,7 +454,8 @@ def calibrate(
     data
         A dataset or its folder, match files, or a CSV file of outcomes.
     player
-        A player in any form, by default the newest weights without lookahead.
+        A player in any form, by default the newest weights without lookahead.  A CSV file of scores needs
+        none; the player whose scores it contains can then be written with the calibration.
     share
         Share of the games to fit on, 0 to 1; the remaining games are for the measurement.
     seed
@@ -393,16 +465,29 @@ def calibrate(
 
     Returns
     -------
-    Calibration
-        The curve for each class of positions, and the log-loss and Brier score before and after.
+    PlayerCalibration
+        The curve for each class of positions, and the log-loss and Brier score before and after; ``.weights``
+        and ``write`` give the player with the calibration, and ``plot`` draws it.
 
     Raises
     ------
     DatasetError, PlayerError, SettingError
         For data that cannot be read, or an invalid player or share.
+
+    Examples
+    --------
+    >>> import motif
+    >>> motif.calibrate("runs/chances", "bras").write("bras-calibrated.yaml")  # doctest: +SKIP
     """
+    evaluator = None if player is None else evaluator_of(player)
     with _folders(data) as paths:
-        return calibration_of(read_results(paths), evaluator_of(player), share=share, seed=seed, jobs=jobs)
+        results = read_results(paths)
+        if not isinstance(results, ScoreResults):
+            evaluator = evaluator or evaluator_of(LATEST)
+        made = calibration_of(results, evaluator, share=share, seed=seed, jobs=jobs)
+    return PlayerCalibration(
+        **vars(made), source=results.name if evaluator is None else evaluator.name, evaluator=evaluator
+    )
 
 
 def report(

@@ -36,6 +36,7 @@ def names(tmp_path_factory):
         "data = motif.read_dataset(path)",
         "result = motif.fit(path, parameters='keith', heads='win', validation=0.2, jobs=1)",
     )
+    made["model"] = type("Even", (), {"predict": lambda self, rows: np.zeros(len(rows))})()
     for line in lines:
         exec(line, made)
     return made
@@ -49,7 +50,7 @@ WORKS = [
     "result.plot().axes",
     "result.write(folder / 'fit.yaml').exists()",
     "motif.fit(data, method='coordinate', parameters='keith', heads='win', jobs=1).weights.name",
-    "motif.fit([path, data], motif.FitSettings(parameters='keith', heads='win'), jobs=1).rmse_train > 0",
+    "motif.fit([path, data[9:]], motif.FitSettings(parameters='keith', heads='win'), jobs=1).rmse_train > 0",
     "data.X('keith').shape[0] == len(data.y('win')) == len(data.groups)",
     "motif.benchmark(result.weights, data, jobs=1).overall.er > 0",
     "motif.benchmark('pubeval', path, versus='simple', jobs=1).to_frame()",
@@ -79,6 +80,11 @@ WORKS = [
     "motif.fit(data, parameters='keith', heads='win', out=folder / 'a.b.yaml').weights.name == 'a.b'",
     "motif.cube_windows('simple', 20).player == 'simple'",
     "motif.calibrate(data, 'motif-v0', jobs=1)",
+    "motif.calibrate(data, 'motif-v0', jobs=1).plot().axes",
+    "motif.evaluate(start, motif.calibrate(data, 'bras', jobs=1).write(folder / 'known.yaml')).win > 0",
+    "motif.rank(start, '31', motif.calibrate(data, 'bras', jobs=1).weights).player == 'bras-calibrated'",
+    "motif.calibrate(data, 'motif-v0', jobs=1).plot(folder / 'x.svg') and (folder / 'x.svg').exists()",
+    "result.evaluator is result.evaluator",
     "motif.evaluate((start, start)) == motif.evaluate(np.array([start, start], object))",
     "motif.evaluate(data.to_frame()['position'][:2])[0].win > 0",
     "len(motif.evaluate_many(np.array([start, start], object))) == 2",
@@ -114,7 +120,18 @@ SAYS = {
     "motif.train_phase_net(path, motif.PhaseNetSettings(games=2.5))": "games must be a whole number, not 2.5",
     "motif.fit(data.X(), data.y())": "data must be datasets or their folders, not array(",
     "motif.fit(data.to_frame())": "data must be datasets or their folders, not ",
-    "motif.fit(data[:0])": "the dataset: the dataset is empty",
+    "motif.fit(data[:0])": "the dataset is empty",
+    "motif.fit([data, data[:0]])": "dataset 2 is empty",
+    "motif.fit([path, data])": "dataset 2 is given twice: it is that in ",
+    "motif.fit([data, path])": "try: the dataset is given twice: it is that in dataset 1",
+    "motif.fit([data, motif.read_dataset(path)])": "dataset 2 is given twice: it is that in dataset 1",
+    "result.plot(3)": "path must be a path, not 3",
+    "motif.calibrate(data, 'motif-v0', jobs=0)": "jobs must be at least 1, or -1 for all cores, not 0",
+    "motif.calibrate(data, 'pubeval', jobs=1).weights": "'pubeval'",
+    "motif.calibrate(data, 'motif-v0', jobs=1).write('x.txt')": "x.txt: the name must end in .yaml or .yml",
+    "motif.from_sklearn(type('Ridge', (), {}))": "Ridge is a class: give an instance that is fitted",
+    "motif.from_sklearn(model, name=3)": "name must be a line of 1 to 1000 printable characters, not 3",
+    "motif.from_sklearn(model, name='a\\nb')": "name must be a line of 1 to 1000 printable characters, not",
     "motif.fit(data, out='x.txt')": "x.txt: the name must end in .yaml or .yml",
     "data.split('0.1')": "validation must be at least 0 and below 1, not '0.1'",
     "data.write(path)": "already contains a dataset; name a new folder",

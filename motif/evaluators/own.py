@@ -24,7 +24,7 @@ from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.named import load_evaluator
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.static import from_weights
-from motif.evaluators.weight_file import WeightFile
+from motif.evaluators.weight_file import LINE_WANTED, WeightFile, is_line
 from motif.parameters import ParameterSet, ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.runtime.arrays import Float32Array, FloatArray
@@ -233,15 +233,20 @@ def from_sklearn(
 
     Notes
     -----
-    A model that was fitted to a data frame is given its columns by name, in its own order.
+    A model that was fitted to a data frame is given its columns by name, in its own order; they may be only
+    some of the parameters.
     """
     chosen = parameter_set(parameters)
     methods = [getattr(model, method, None) for method in ("predict_proba", "predict")]
-    if inspect.isclass(model) or not any(map(callable, methods)):
+    if inspect.isclass(model):
+        raise PlayerError(f"{model.__name__} is a class: give an instance that is fitted")
+    if not any(map(callable, methods)):
         raise PlayerError(f"{shown(model)} is not a fitted estimator: it has no method predict")
     if target not in ("equity", "win"):
         raise PlayerError(f"target must be equity or win, not {shown(target)}")
     check_flag("scaled", scaled)
+    if name is not None and not is_line(name):
+        raise PlayerError(f"name {LINE_WANTED}, not {shown(name)}")
     _check_columns(model, chosen)
     own = _FromFunction(partial(_predicted, model, chosen, scaled, target))
     evaluator = OwnEvaluator(name or type(model).__name__, own)
@@ -252,14 +257,14 @@ def from_sklearn(
 
 def _check_columns(model: Any, chosen: ParameterSet) -> None:
     """Raise `PlayerError` for a model that was fitted to other columns than the parameters `chosen`."""
+    names = getattr(model, "feature_names_in_", None)
     expected = getattr(model, "n_features_in_", len(chosen))
-    if expected != len(chosen):
+    if names is None and expected != len(chosen):
         raise PlayerError(
             f"{type(model).__name__} was fitted to {expected} columns, but the parameters {chosen.name} are "
             f"{len(chosen)}"
         )
-    names = getattr(model, "feature_names_in_", chosen.names)
-    if unknown := sorted(set(names) - set(chosen.names)):
+    if names is not None and (unknown := sorted(set(names) - set(chosen.names))):
         raise PlayerError(
             f"{type(model).__name__} was fitted to the column {shown(unknown[0])}, which is none of the "
             f"parameters {chosen.name}"

@@ -47,7 +47,7 @@ from motif.learning.heads import (
 from motif.learning.hidden import METHOD, check_start, fit_hidden_classes
 from motif.learning.label_levels import with_levels
 from motif.learning.move_filter import KEPT_PLAYS, filter_steps
-from motif.learning.rows import LABELS, ClassRows, class_rows
+from motif.learning.rows import LABELS, ClassRows, check_different, class_rows
 from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import ALL
@@ -109,6 +109,7 @@ def fit_dataset(
         check_start(start, settings)
     if settings.hidden and term_table is not None:
         raise FitError(NO_TERM_TABLE, "term_table")
+    check_different(folders)
     stopwatch = Stopwatch()
     parameters = parameter_set(settings.parameters)
     changed = None if levels is None else partial(with_levels, evaluator=levels)

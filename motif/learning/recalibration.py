@@ -39,7 +39,7 @@ from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
-from motif.runtime.parallel import run_ordered
+from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import progress
 from motif.runtime.settings import check_seed
 from motif.sampling.game_results import PositionResults, Results, ScoreResults, dataset_results
@@ -191,7 +191,8 @@ def calibrate(
     `jobs` processes. Raises `SettingError` if `share` is not between 0 and 1, `FitError` if there are no
     games for the fit or for measuring, and `DatasetError` for data that cannot be read.
     """
-    check_seed(seed)
+    seed = check_seed(seed)
+    worker_count(jobs)
     if not isinstance(share, Real) or not 0 < share < 1:
         raise SettingError(f"share must be between 0 and 1, not {shown(share)}", "share")
     results = _read(results)
@@ -206,7 +207,7 @@ def calibrate(
         "positions": len(fitted),
         "games": len(np.unique(fitted.game)),
         "dataset": results.fingerprint,
-        "share": share,
+        "share": float(share),
         "seed": seed,
         "motif": VERSION,
     }

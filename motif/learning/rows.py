@@ -28,11 +28,13 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
-from motif.sampling.dataset import games_key, read_column, read_manifest
+from motif.sampling.dataset import games_key, read_column, read_manifest, read_manifest_positions
 from motif.sampling.samples import Dataset, drawn_games, joined, read_parts
 
 LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
+_CONTENT = ("game", "ply", "decision", "trials", *LABELS)
+"""Columns that tell datasets of the same games apart."""
 _SIDES = ("training", "validation")
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _MIN_MAPPED = 1 << 26
@@ -181,6 +183,22 @@ def _first_games(folders: Sequence[Path]) -> list[int]:
         sizes[key] = max(sizes.get(key, 0), int(read_column(folder, "game").max()) + 1)
     firsts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
     return [firsts[key] for key in keys]
+
+
+def check_different(folders: Sequence[Path]) -> None:
+    """Raise `FitError` for two datasets in `folders` with the same positions and labels."""
+    if len(folders) == 1:
+        return
+    places = dict[tuple[str, int], list[Path]]()
+    for folder in folders:
+        alike = places.setdefault((games_key(folder), read_manifest_positions(folder)), [])
+        for other in alike:
+            if all(
+                np.array_equal(read_column(folder, name), read_column(other, name), equal_nan=True)
+                for name in _CONTENT
+            ):
+                raise FitError(f"{folder}: the dataset is given twice: it is that in {other}")
+        alike.append(folder)
 
 
 def _check_labels(part: Dataset, folder: Path, first_row: int) -> None:

@@ -217,11 +217,11 @@ _BEFORE_AND_AFTER = {"before": DASHED, "after": SOLID}
 _CURVES_HEIGHT, _HELD_OUT_HEIGHT = 3.1, 1.6
 
 
-def plot_recalibration(calibration: Calibration, player: str, path: Path) -> None:
-    """Draw the win probabilities of `player` against results, before and after `calibration`, to `path`.
+def plot_recalibration(calibration: Calibration, player: str, path: Path | None) -> Figure:
+    """Draw the win probabilities of `player` against results, before and after `calibration`.
 
-    There is a panel for each class of the held-out positions.  Raises `FileError` if the picture cannot be
-    written.
+    The picture is written to `path`, if given.  There is a panel for each class of the held-out positions.
+    Raises `FileError` if the picture cannot be written.
     """
     held = calibration.held
     classes = list(by_class(held))
@@ -241,3 +241,4 @@ def plot_recalibration(calibration: Calibration, player: str, path: Path) -> Non
             losses = calibration.groups[name].log_loss
             labels = {when: f"{when}: log-loss {getattr(losses, when):.4f}" for when in results}
             _draw_panel(curves, counts, name, results, labels, _BEFORE_AND_AFTER)
+    return figure

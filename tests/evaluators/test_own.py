@@ -181,9 +181,10 @@ def test_models_of_scikit_learn():
         from_sklearn(LogisticRegression().fit(rows, [0, 1, 2]), "keith")
     with pytest.raises(PlayerError, match=r"LogisticRegression is a model, .* with motif\.from_sklearn"):
         as_evaluator(wins)
-    for wrong in (3, LinearRegression):
-        with pytest.raises(PlayerError, match="is not a fitted estimator: it has no method predict"):
-            from_sklearn(wrong)
+    with pytest.raises(PlayerError, match=r"^3 is not a fitted estimator: it has no method predict$"):
+        from_sklearn(3)
+    with pytest.raises(PlayerError, match=r"^LinearRegression is a class: give an instance that is fitted$"):
+        from_sklearn(LinearRegression)
 
 
 @pytest.mark.filterwarnings("error")
@@ -200,6 +201,12 @@ def test_a_model_of_a_data_frame_is_given_its_columns():
     for order in (names, names[::-1]):
         evaluator = from_sklearn(Ridge().fit(table[order], data.y()), "keith")
         np.testing.assert_allclose(evaluator.evaluate_many(boards), expected, atol=1e-4)
+    two = [names[5], names[2]]
+    evaluator = from_sklearn(Ridge().fit(table[two], data.y()), "keith")
+    own = Ridge().fit(table[two].to_numpy(), data.y()).predict(table[two].to_numpy())
+    equities = evaluator.evaluate_many(boards).astype(float) @ [2, 1, 1, -1, -1] - 1
+    over = abs(load_evaluator("keith-v1").equity_many(boards)) >= 1
+    np.testing.assert_allclose(equities[~over], own[~over], atol=1e-4)
     with pytest.raises(PlayerError, match="Ridge was fitted to the column 'pips', which is none of the par"):
         from_sklearn(Ridge().fit(table.rename(columns={names[0]: "pips"}), data.y()), "keith")
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import motif
 from motif.board.packed import pack_many
 from motif.evaluators import StaticEvaluator, load_evaluator, load_static
 from motif.evaluators.lookahead import LookaheadEvaluator
@@ -84,6 +85,28 @@ def test_no_game_is_on_both_sides(found, folder, boards):
     assert set(found.held.game) == set(validation_games([folder], 0.5, 3).tolist())
     other = calibrate(folder, load_static("bras"), share=0.8, seed=3)
     assert len(set(other.held.game)) == pytest.approx(0.2 * len(boards) / A_GAME, abs=1)
+
+
+def test_a_calibration_of_the_library_writes_what_the_command_writes(folder, found, tmp_path):
+    made = motif.calibrate(folder, "bras", seed=3, jobs=1)
+    assert made.to_dict() == found.to_dict()
+    path = made.write(tmp_path / "bras-known.yaml")
+    calibrated_weights(load_static("bras"), found, "bras-known").save(tmp_path / "other.yaml")
+    assert path.read_text() == (tmp_path / "other.yaml").read_text()
+    assert made.weights.name == "bras-calibrated"
+    assert made.plot(tmp_path / "bras.svg").axes
+
+
+def test_scores_are_calibrated_without_a_player(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{rng.integers(2)},{rng.random()}\n" for _ in range(2000))
+    (tmp_path / "scores.csv").write_text("outcome,chance\n" + rows)
+    scores = motif.calibrate(tmp_path / "scores.csv", jobs=1)
+    with pytest.raises(PlayerError, match=r"scores\.csv: name the player whose scores it contains, player="):
+        scores.write(tmp_path / "x.yaml")
+    assert scores.plot().axes
+    named = motif.calibrate(tmp_path / "scores.csv", "bras", jobs=1)
+    assert motif.read_weight_file(named.write(tmp_path / "x.yaml")).calibration.keys() == set(CLASS_NAMES)
 
 
 def test_groups_are_those_of_the_held_out_positions(found):

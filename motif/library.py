@@ -4,6 +4,7 @@ They take positions, rolls and players in the forms that `rank` describes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, cast, overload
 
@@ -32,6 +33,7 @@ from motif.doubling import CubeDecision, match_equity_table
 from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import OUTPUTS, Evaluator, LookaheadEvaluator, Probabilities
 from motif.evaluators.bearoff import BearoffChances, bearoff_chances
+from motif.evaluators.lookahead import MAX_PLIES
 from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.library_options import MatchKeywords, lists_fields
@@ -41,6 +43,7 @@ from motif.rollouts import RolloutSettings
 from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, shown
 from motif.runtime.frames import frame
+from motif.runtime.parallel import worker_count
 from motif.runtime.settings import changed, check_flag
 
 if TYPE_CHECKING:
@@ -136,14 +139,19 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
     >>> print(motif.best_play("4HPwATDgc/ABMA", "31", value=at_double_match_point))
     8/5 6/5
     """
+    if not callable(value):
+        raise SettingError(f"value must be a function of boards, not {shown(value)}", "value")
     place, state = position_and_match(position)
     plays = plays_of(place, given_roll(roll, state))
     boards = np.array([play.position.board for play in plays])
     equities_after = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
     goes_on = equities_after == 0
     if goes_on.any():
-        given = np.asarray(value(boards[goes_on]))
-        wanted = int(goes_on.sum())
+        returned, wanted = value(boards[goes_on]), int(goes_on.sum())
+        try:
+            given = np.asarray(returned)
+        except ValueError:  # lists of different lengths
+            given = np.empty(0)
         if given.shape != (wanted,) or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
             raise SettingError(f"value must return {wanted} finite numbers, one for each board", "value")
         equities_after[goes_on] = given
@@ -188,7 +196,8 @@ def evaluate(position: object, player: PlayerLike = LATEST) -> Probabilities | l
     True
     """
     evaluator = evaluator_of(player)
-    if isinstance(position, Iterable) and not isinstance(position, str):
+    is_one = isinstance(position, str) or getattr(position, "ndim", None) == 0
+    if isinstance(position, Iterable) and not is_one:
         items = list(position)
         if not items or isinstance(items[0], Position | str):
             return [Probabilities(*map(float, row)) for row in evaluator.evaluate_many(as_boards(items))]
@@ -232,6 +241,7 @@ def evaluate_many(
     SettingError
         With `as_frame`, if neither pandas nor polars is installed.
     """
+    check_flag("as_frame", as_frame)
     boards: Board = as_boards(positions)
     rows = evaluator_of(player).evaluate_many(boards)
     if not as_frame:
@@ -465,8 +475,8 @@ def analyse(
     jacoby
         Whether the Jacoby rule applies in money games; by default as recorded.
     confirm
-        How to roll out apparent errors: rollout settings, True for the default settings, or False for no
-        rollouts.
+        How to roll out the errors that lookahead finds: rollout settings, True for the default settings, or
+        False for no rollouts.  True has no effect on a player without lookahead or without weights.
     jobs
         Number of processes, by default all cores.
 
@@ -493,6 +503,7 @@ def analyse(
     for label, flag in (("fast", fast), ("deep", deep), ("cube", cube), ("jacoby", jacoby)):
         if flag is not None:
             check_flag(label, flag)
+    worker_count(jobs)
     evaluator = evaluator_of(player)
     return analyse_match(record, evaluator, worst=worst, cube=cube, jacoby=jacoby, confirm=confirm, jobs=jobs)
 
@@ -505,7 +516,7 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
     player
         A name such as ``"latest"``, weights, a player, or an object with ``evaluate_many(boards)``.
     plies
-        Plies of lookahead to add; 0 for none.
+        Plies of lookahead to add, 0 to 3; 0 for none.
 
     Returns
     -------
@@ -524,13 +535,15 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
     'motif-v1@1'
     """
     evaluator = evaluator_of(player)
+    if not isinstance(plies, Integral) or isinstance(plies, bool) or not 0 <= int(plies) <= MAX_PLIES:
+        raise PlayerError(f"plies must be 0 to {MAX_PLIES}, not {shown(plies)}", "plies")
     if not plies:
         return evaluator
     if evaluator.without_lookahead is not evaluator:
         raise PlayerError(f"{evaluator.name!r} already looks ahead")
     if isinstance(player, str):
         return evaluator_of(f"{player}@{plies}")
-    return LookaheadEvaluator(evaluator, plies)
+    return LookaheadEvaluator(evaluator, int(plies))
 
 
 def position_and_match(position: PositionLike) -> tuple[Position, MatchState | None]:

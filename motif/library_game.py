@@ -16,6 +16,7 @@ from motif.players.player import evaluator_of
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError, SettingError, did_you_mean, shown
 from motif.runtime.frames import Row
+from motif.runtime.layout import listed
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame
 from motif.session.session import GameSession, Seat, SessionRules
@@ -248,7 +249,7 @@ class Game:
         if not isinstance(loss, str) or loss not in RESIGNATIONS:
             hint = did_you_mean(loss, RESIGNATIONS)
             raise SettingError(
-                f"invalid resignation {shown(loss)}: it must be {', '.join(RESIGNATIONS)}{hint}"
+                f"invalid resignation {shown(loss)}: it must be {listed([*RESIGNATIONS], 'or')}{hint}"
             )
         if not self.is_over and loss not in self._session.resignations():
             raise RecordError(f"cannot resign a {loss}: {self._session.why_single}")
@@ -262,6 +263,8 @@ class Game:
         RecordError
             If there is no decision to take back.
         """
+        if not self._game.is_going:
+            raise RecordError("no decision to take back: no game is in progress")
         self._game.follow(["undo"])
 
     def write(self, path: Path | str) -> Path:

@@ -28,7 +28,7 @@ from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import DatasetError, FitError, MotifError, PlayerError, SettingError, shown
 from motif.runtime.files import check_target, path_of, paths_of
 from motif.runtime.frames import Row
-from motif.runtime.settings import changed, check_count, check_seed, settings_with
+from motif.runtime.settings import changed, check_count, check_flag, check_seed, settings_with
 from motif.sampling.game_results import ScoreResults, read_results
 from motif.sampling.recorded_games import read_games
 from motif.sampling.sample import SampleResult, SampleSettings
@@ -94,6 +94,7 @@ def sample(
     """
     if out is None:
         raise SettingError("out: missing folder of the dataset, such as out='runs/try'", "out")
+    folder = path_of("out", out)
     if not isinstance(settings, SampleSettings | None):
         raise SettingError(f"settings must be SampleSettings, not {shown(settings)}; did you mean player=?")
     if settings is None and player is None:
@@ -103,11 +104,12 @@ def sample(
     labeller, label_name = _named(base.label if settings and label == "rollout" else label)
     said = changed(base, {**changes, "player": name, "label": label_name})
     said.check_effects()
+    check_flag("resume", resume)
     paths = [] if recorded in ((), []) else paths_of("recorded", recorded)
+    if not paths and not said.games and "games" not in changes:
+        raise SettingError("games: missing number of games, such as games=300", "games")
     games = read_games(paths) if paths else []
-    return make_samples(
-        said, path_of("out", out), recorded=games, resume=resume, jobs=jobs, player=own, labeller=labeller
-    )
+    return make_samples(said, folder, recorded=games, resume=resume, jobs=jobs, player=own, labeller=labeller)
 
 
 def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:

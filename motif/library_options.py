@@ -38,7 +38,7 @@ class TrialKeywords(TypedDict, total=False):
 class RolloutKeywords(TrialKeywords, total=False):
     """The fields of `motif.RolloutSettings`."""
 
-    luck_plies: int
+    luck_plies: int | Literal["all"]
     every_play: bool
     se: float
     eliminate: bool

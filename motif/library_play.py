@@ -76,8 +76,10 @@ def cube_windows(
     Raises
     ------
     PlayerError, SettingError
-        For an invalid player; if `games` is below 2 or `seed` is invalid.
+        For an invalid player; if `games` is below 2, or `formula` or `seed` is invalid.
     """
+    if not isinstance(formula, BrasFormula):
+        raise SettingError(f"formula must be a BrasFormula, not {shown(formula)}", "formula")
     return doubling_set(evaluator_of(player), games, formula=formula, seed=seed)
 
 

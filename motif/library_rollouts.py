@@ -63,6 +63,7 @@ def rollout(
     array([36])
     """
     rules = settings_with(RolloutSettings, settings, changes)
+    rules.check_effects()
     return roll_out(positions, evaluator_of(player), rules, jobs=jobs)
 
 
@@ -130,11 +131,15 @@ def compare_plays(
     named = [legal_play(play, legal, dice) for play in several]
     options = match_options(match)
     context, _ = for_match(evaluator, options, state)
+    rules = settings_with(RolloutSettings, settings, changes)
+    rules.check_effects(compared=True)
+    if cubeful:
+        options.check_rollout()
     return compared(
         place,
         dice,
         evaluator,
-        settings_with(RolloutSettings, settings, changes),
+        rules,
         plays=named or None,
         candidates=candidates,
         cube_model=cube_model_for(options.state_of(state)) if cubeful else context.cube_model,
@@ -159,7 +164,7 @@ def rollout_cube(
     position
         As for `rank`.
     player, settings, jobs, **keywords
-        As for `compare_plays`.
+        As for `compare_plays`; there are no beavers and raccoons.
 
     Returns
     -------
@@ -173,8 +178,10 @@ def rollout_cube(
     """
     match, changes = _parted(keywords)
     place, state = position_and_match(position)
-    rules = settings_with(RolloutSettings, settings, changes)
-    return roll_out_cube(place, match_options(match).state_of(state), evaluator_of(player), rules, jobs=jobs)
+    rules, options = settings_with(RolloutSettings, settings, changes), match_options(match)
+    rules.check_effects()
+    options.check_rollout()
+    return roll_out_cube(place, options.state_of(state), evaluator_of(player), rules, jobs=jobs)
 
 
 def _parted(keywords: ComparedKeywords) -> tuple[MatchKeywords, RolloutKeywords]:

@@ -23,7 +23,9 @@ from motif.analysis.judge import MatchOptions
 from motif.board.game_record import MatchRecord
 from motif.cli.main import main
 from motif.evaluators.named import default_player
+from motif.evaluators.probabilities import OUTPUTS as PROBABILITIES
 from motif.library_options import FitKeywords, MatchKeywords, RolloutKeywords, SampleKeywords
+from motif.rollouts.playout import MAX_PLIES
 
 START = "4HPwATDgc/ABMA"
 ROLLED = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
@@ -36,6 +38,7 @@ FORMS = [
     motif.Position.start().board.tolist(),
     motif.Position.start().board.astype(float),
 ]
+AT_TWO = "XGID=-b----E-C---eE---c-e----B-:1:1:1:00:0:0:0:0:10"
 PLAYER = "motif-v0"
 
 
@@ -175,7 +178,25 @@ def test_without_pandas_and_polars(monkeypatch):
         (lambda: motif.rollout(START, 7), "a player must be a name such as 'latest', weights"),
         (lambda: motif.play_matches("latest", 5), "a player must be a name such as 'latest', weights"),
         (lambda: motif.evaluate_many(START), "positions must be a list or an array"),
-        (lambda: motif.evaluate_many([[1, 2], [3]]), "each position must have 26 numbers"),
+        (
+            lambda: motif.evaluate_many([[1, 2], [3]]),
+            "row 0: invalid position: a board must have 26 numbers, not 2",
+        ),
+        (lambda: motif.evaluate([1, [2]]), "invalid position: a board must have 26 numbers, not nest"),
+        (lambda: motif.Position([1, [2]]), "invalid position: a board must have 26 numbers, not nest"),
+        (lambda: motif.evaluate(np.array(3)), r"a position must be .* not array\(3\)"),
+        (lambda: motif.evaluate_many([START], as_frame="no"), "as_frame must be True or False, not 'no'"),
+        (lambda: motif.parse_position(3), "a position must be an ID, not 3"),
+        (lambda: motif.best_play(START, "31", value=None), "value must be a function of boards, not None"),
+        (lambda: motif.load_static(3), "name must be a name such as 'latest' or a weight file, not 3"),
+        (lambda: motif.load_evaluator(PLAYER, 1.5), "plies must be 0 to 3, not 1.5"),
+        (lambda: motif.load_evaluator(PLAYER, True), "plies must be 0 to 3, not True"),
+        (lambda: motif.load_evaluator(PLAYER, "1"), "plies must be 0 to 3, not '1'"),
+        (lambda: motif.load_evaluator(PLAYER, -1), "plies must be 0 to 3, not -1"),
+        (lambda: motif.load_evaluator(PLAYER, 4), "plies must be 0 to 3, not 4"),
+        (lambda: motif.cube_windows(PLAYER, 2, formula=3), "formula must be a BrasFormula, not 3"),
+        (lambda: motif.cube(START, cube=1, owner="me"), "cube: nobody owns a cube at 1: give another cube"),
+        (lambda: motif.cube(AT_TWO, cube=1), "cube: nobody owns a cube at 1: give another cube or no owner"),
         (lambda: motif.analyse(5), "invalid match 5: it must be a file or a MatchRecord"),
         (lambda: motif.analyse("none.mat"), "none.mat: "),
     ],
@@ -236,7 +257,51 @@ class Regressed:
         (lambda: motif.Game(names=("a",)), r"names must be two names, not \('a',\)"),
         (lambda: motif.Game(names=(1, 2)), r"names must be two names, not \(1, 2\)"),
         (lambda: motif.Game(names="ab"), "names must be two names, not 'ab'"),
-        (lambda: motif.Game().resign(None), "invalid resignation None: it must be single, gammon, backg"),
+        (
+            lambda: motif.Game().resign(None),
+            "invalid resignation None: it must be single, gammon or backgammon$",
+        ),
+        (lambda: motif.Game().pop(), "no decision to take back: no game is in progress"),
+        (lambda: motif.Game().write(3), "path must be a path, not 3"),
+        (lambda: motif.write_match(_record(), "x.mat"), "path must be a path, not MatchRecord"),
+        (lambda: motif.write_match("x.mat", 3), "record must be a MatchRecord, not 3"),
+        (lambda: motif.train_phase_net("f", 3), "settings must be PhaseNetSettings, not 3$"),
+        (lambda: motif.make_benchmark("x.bm", [START], 3), "settings must be MakeSettings, not 3$"),
+        (lambda: motif.make_benchmark("x.bm", None), "positions must be a list or an array"),
+        (lambda: motif.make_benchmark("x.bm", [START, "x"]), "row 1: invalid position 'x'"),
+        (lambda: motif.make_benchmark("x.bm", [START], resume="x"), "resume must be True or False, not 'x'"),
+        (
+            lambda: motif.make_benchmark("x.bm", [START], motif.MakeSettings(position_class="race")),
+            "no race decision between two plays among the 1 position",
+        ),
+        (lambda: motif.sample(player=PLAYER, out="none"), "games: missing number of games, such as games="),
+        (lambda: motif.sample(player=PLAYER, out="none", games=0), "games must be at least 1, not 0"),
+        (
+            lambda: motif.sample(player=PLAYER, out="none", games=1, resume="yes"),
+            "resume must be True or False, not 'yes'",
+        ),
+        (lambda: motif.analyse(_record(), PLAYER, confirm=False, jobs=0), "jobs must be at least 1, or -1"),
+        (lambda: motif.rollout(START, PLAYER, eliminate=True), "eliminate: has no effect without compared"),
+        (lambda: motif.rollout(START, PLAYER, error_rate=0.3), "error_rate: has no effect without compared"),
+        (lambda: motif.rollout_cube(START, PLAYER, eliminate=True), "eliminate: has no effect without comp"),
+        (
+            lambda: motif.compare_plays(START, "31", PLAYER, error_rate=0.3),
+            "error_rate: has no effect without eliminate",
+        ),
+        (
+            lambda: motif.rollout_cube(START, PLAYER, beavers=True),
+            "beavers: has no effect in cubeful rollouts, which are played without beavers",
+        ),
+        (lambda: motif.rollout_cube(START, PLAYER, raccoons=True), "raccoons: has no effect in cubeful roll"),
+        (
+            lambda: motif.compare_plays(START, "31", PLAYER, cubeful=True, raccoons=True),
+            "raccoons: has no effect in cubeful rollouts",
+        ),
+        (
+            lambda: motif.rollout_cube(START, PLAYER, scoring="dmp"),
+            "with a cube the match determines the scoring, not scoring=dmp",
+        ),
+        (lambda: motif.rollout(START, PLAYER, luck_plies="most"), "luck_plies must be a whole number, not '"),
         (lambda: motif.Game().resign([]), r"invalid resignation \[\]: it must be single"),
         (lambda: _rolled().push(3), "a play must be a Play, or notation such as '8/5 6/5', not 3"),
         (lambda: motif.explain(START, "31", PLAYER, better=3), "a play must be a Play, or notation such as"),
@@ -341,6 +406,42 @@ def test_every_result_can_be_converted_shown_and_compared(tmp_path):
         if name not in ("bearoff", "evaluate"):
             assert len(result.to_frame().columns), name
             assert "<table" in result._repr_html_() or name == "explain", name
+
+
+def test_a_dict_of_one_trial_is_json(tmp_path):
+    one = {"trials": 1, "cut": 2, "jobs": 1}
+    results = [
+        motif.rollout(START, PLAYER, **one),
+        motif.rollout_cube(START, PLAYER, **one),
+        motif.compare_plays(START, "31", PLAYER, candidates=2, **one),
+    ]
+    for result in results:
+        json.dumps(result.to_dict(), allow_nan=False)
+        assert None in result.to_dict().values() or result.to_frame().isna().to_numpy().any()
+    assert results[0].to_dict()["positions"][0]["equity_se"] is None
+    assert results[2].to_dict()["plays"][0]["se"]["win"] is None
+    assert np.isnan(results[1].to_frame()["no_double_se"][0])
+    boards = motif.Dataset.from_frame({"position": [START], **dict.fromkeys(PROBABILITIES, (0.0,))})
+    assert boards.to_frame()["equity_se"].isna().all()
+
+
+def test_a_frame_of_compared_plays_has_their_probabilities_and_errors():
+    compared = motif.compare_plays(START, "31", PLAYER, trials=36, cut=2, candidates=2, jobs=1)
+    table = compared.to_frame()
+    for row, play in enumerate(compared.plays):
+        for k, name in enumerate((*PROBABILITIES, "equity")):
+            assert table[name][row] == play.mean[k]
+            assert table[f"{name}_se"][row] == play.se[k]
+    assert "win gammon" not in str(compared)
+    assert "equity se" in str(compared)
+
+
+def test_variance_reduction_on_all_rolls():
+    few = {"trials": 36, "cut": 2, "seed": 1, "jobs": 1}
+    every = motif.rollout(START, PLAYER, luck_plies="all", **few)
+    assert (every.mean == motif.rollout(START, PLAYER, luck_plies=2, **few).mean).all()
+    assert (every.se < motif.rollout(START, PLAYER, **few).se)[0, -1]
+    assert motif.RolloutSettings(luck_plies="all") == motif.RolloutSettings(luck_plies=MAX_PLIES)
 
 
 def test_a_frame_of_a_contest_has_the_same_columns_for_few_games():
@@ -512,7 +613,14 @@ def test_best_play_may_be_a_dance():
 
 
 @pytest.mark.parametrize(
-    "given", [lambda n: [0.0] * (n - 1), lambda n: 0.0, lambda n: [float("nan")] * n, lambda n: ["a"] * n]
+    "given",
+    [
+        lambda n: [0.0] * (n - 1),
+        lambda n: [[0.0], *[0.0] * (n - 1)],
+        lambda n: 0.0,
+        lambda n: [float("nan")] * n,
+        lambda n: ["a"] * n,
+    ],
 )
 def test_a_value_function_must_return_numbers(given):
     with pytest.raises(motif.MotifError, match=r"^value must return 16 finite numbers, one for each board$"):

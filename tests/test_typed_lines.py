@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import motif
+from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters import extend, parameter_set
 
 START = "4HPwATDgc/ABMA"
@@ -36,6 +37,7 @@ def names(tmp_path_factory):
         "data = motif.read_dataset(path)",
         "result = motif.fit(path, parameters='keith', heads='win', validation=0.2, jobs=1)",
     )
+    made["columns"] = {"position": [START] * 2, **dict.fromkeys(OUTPUTS, (0.0, 0.0))}
     made["model"] = type("Even", (), {"predict": lambda self, rows: np.zeros(len(rows))})()
     for line in lines:
         exec(line, made)
@@ -142,6 +144,13 @@ SAYS = {
     "motif.evaluate_many([start, 'xx'])": "row 1: invalid position 'xx'",
     "motif.cube_efficiency('latest@1', 2, 2)": "cube_efficiency requires weights without lookahead",
     "data.X(extend('motif'))": "parameters must be a set, its name or a file, not",
+    "data[np.zeros((2, 2), int)]": "rows must be a slice, a mask (n,) or row numbers (n,), not (2, 2)",
+    "motif.Dataset.from_frame({**columns, 'position': 3})": "position must be a column of positions, not 3",
+    "motif.Dataset.from_frame({**columns, 'win': [[1], [1, 2]]})": "win must have one value in each row, not",
+    "motif.Dataset.from_frame({**columns, 'trials': [1.5, 1]})": "trials of row 0 is 1.5: it must be a whole "
+    "number from 1 to 2147483647",
+    "motif.Dataset.from_frame(np.array([(start,)], [('position', 'U14')]))": "must be a data frame or a map",
+    "motif.Dataset.from_frame({**columns, 'position': [start, None]})": "position: row 1: a position must be",
     "motif.from_sklearn(3)": "3 is not a fitted estimator: it has no method predict",
     "data.y('wins')": "did you mean 'win'?",
     "data.X('motiv')": "motiv",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from motif.evaluators.named import default_player, without_plies
 from motif.runtime.errors import PlayerError, SettingError, shown
-from motif.runtime.settings import SettingFields, check_types, setting
+from motif.runtime.settings import SettingFields, check_types, check_unused, setting
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
@@ -33,6 +33,15 @@ class MatchOptions(SettingFields):
     jacoby: bool | None = setting(None, "Jacoby rule in money play.")
     beavers: bool | None = setting(None, "Beavers in money play.")
     raccoons: bool | None = setting(None, "Beavers and raccoons in money play.")
+
+    def check_rollout(self) -> None:
+        """Raise `SettingError` for beavers or raccoons in a cubeful rollout, whose games have none."""
+        check_unused(
+            replace(self, beavers=self.beavers or None, raccoons=self.raccoons or None),
+            ("beavers", "raccoons"),
+            SettingError,
+            "in cubeful rollouts, which are played without beavers",
+        )
 
     def given_state(self, match: "MatchState | None") -> "MatchState | None":
         """Return `state_of`, or None if neither an option nor an ID specifies a match or a cube."""
@@ -80,6 +89,10 @@ class MatchOptions(SettingFields):
         if length and state.cube > 1 and state.cube_owner == "centre" and self.cube is not None and not owner:
             message = f"{{cube}}: in a match, a player owns a cube at {state.cube}: give {{owner}}"
             raise SettingError(message, "cube", "owner")
+        if self.cube == 1 and state.cube_owner != "centre":
+            raise SettingError(
+                "cube: nobody owns a cube at 1: give another {cube} or no {owner}", "cube", "owner"
+            )
         return state
 
 

@@ -21,6 +21,7 @@ from motif.benchmarks.verdict import Roller, Rule, rolled_plays
 from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
+from motif.board.position import Positions, as_boards
 from motif.evaluators import Evaluator, StaticEvaluator, load_evaluator, load_static
 from motif.evaluators.named import LATEST, own_name, without_plies
 from motif.evaluators.probabilities import turned
@@ -34,11 +35,20 @@ from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import results_of_trials
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError, FileError, SettingError, shown
-from motif.runtime.files import json_of, whole_lines, working_in, write_text
+from motif.runtime.files import json_of, path_of, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.settings import SettingFields, check_count, check_seed, check_types, documented, setting
+from motif.runtime.settings import (
+    SettingFields,
+    check_count,
+    check_flag,
+    check_seed,
+    check_types,
+    documented,
+    setting,
+    settings_with,
+)
 from motif.runtime.streams import derive_states
 
 ANY_CLASS = "any"
@@ -277,7 +287,12 @@ class MadeBenchmark:
 
 
 def make_benchmark(
-    path: Path | str, boards: Board, settings: MakeSettings, *, resume: bool = False, jobs: int | None = None
+    path: Path | str,
+    boards: Positions,
+    settings: MakeSettings | None = None,
+    *,
+    resume: bool = False,
+    jobs: int | None = None,
 ) -> MadeBenchmark:
     """Make a benchmark file from positions.
 
@@ -288,9 +303,9 @@ def make_benchmark(
     path
         The file, compressed if its name ends in .gz.
     boards
-        Positions int8 (m, 26) before the roll.
+        Positions before the roll: boards int8 (m, 26), or a list of positions and IDs.
     settings
-        Settings for the selection and the rollouts of decisions.
+        Settings for the selection and the rollouts of decisions; by default those of ``MakeSettings()``.
     resume
         Continue an interrupted run with the same positions and settings.
     jobs
@@ -303,16 +318,18 @@ def make_benchmark(
 
     Raises
     ------
-    SettingError, PlayerError
-        For invalid settings.
+    SettingError, PlayerError, PositionError
+        For invalid settings or positions.
     BenchmarkError
         If no position leads to a decision; without `resume`, if there is an interrupted run; with `resume`,
         if there is none or its positions or settings differ.
     FileError
         If a file cannot be written.
     """
+    settings = settings_with(MakeSettings, settings)
     settings.check()
-    path = Path(path)
+    check_flag("resume", resume)
+    path, boards = path_of("path", path), as_boards(boards)
     folder = path.with_name(path.name + PARTIAL_SUFFIX)
     positions = hashlib.sha256(np.unique(boards, axis=0).tobytes()).hexdigest()
     record = {"settings": asdict(settings), "version": VERSION, "positions": positions}
@@ -321,16 +338,20 @@ def make_benchmark(
         write_text(folder / _MADE_WITH, json.dumps(record))
         try:
             before, rolls, disagree = selected(boards, settings, jobs)
-        except BenchmarkError:
+        except Exception:  # there is nothing to resume
             (folder / _MADE_WITH).unlink()
             raise
         decisions = _all_decided(folder / _DONE, before, rolls, settings, jobs)
         write_benchmark(path, _facts(settings, len(decisions)), decisions)
         for name in (_DONE, _MADE_WITH):
             (folder / name).unlink(missing_ok=True)
+    return _counted(path, decisions, disagree, settings.rule())
+
+
+def _counted(path: Path, decisions: list[RolledDecision], disagree: int, rule: Rule) -> MadeBenchmark:
     plays = [play for decision in decisions for _, play in decision.plays]
     trials = sum(sum(play.trials) for play in plays)
-    unknown = sum(not _is_known(decision, settings.rule()) for decision in decisions)
+    unknown = sum(not _is_known(decision, rule) for decision in decisions)
     return MadeBenchmark(path, len(decisions), disagree, len(plays), trials, unknown)
 
 

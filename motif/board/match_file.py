@@ -14,7 +14,7 @@ from motif.board.sgf_file import parse_sgf, sgf_text
 from motif.board.xg_file import BGF_MAGIC, XG_MAGIC, parse_bgf, parse_xg
 from motif.runtime.errors import RecordError, SettingError, shown
 from motif.runtime.files import STDIN as STDIN
-from motif.runtime.files import content_of, contents, decoded, write_text
+from motif.runtime.files import content_of, contents, decoded, path_of, write_text
 from motif.runtime.limits import MATCH_FILE, read_within
 
 READ_SUFFIXES = (".mat", ".sgf", ".xg", ".bgf")
@@ -23,6 +23,11 @@ _SGF = ".sgf"
 WRITTEN_SUFFIXES = (".mat", _SGF)
 _SGF_MAGIC = b"("
 _POSITIONS = ".xgp"
+_BEGINNINGS = {
+    ".xg": "an .xg file: it must begin with RGMH",
+    ".bgf": "a .bgf file: it must begin with a line of JSON",
+}
+"""What files of other suffixes than .mat and .sgf are, and how they begin."""
 _ADVICE = {
     **dict.fromkeys((".gam", ".gammon"), "open it in the program that saved it, and export it as .mat"),
     **dict.fromkeys((".ogxm", ".gva", ".gvab"), "GammonView can export it as .mat"),
@@ -89,6 +94,9 @@ def _parsed(content: bytes, name: str) -> MatchRecord:
     except NoMatError as error:
         if suffix == _SGF:
             return parse_sgf(decoded(content), name)
+        if suffix in _BEGINNINGS:
+            rule = f"not {_BEGINNINGS[suffix]}" if content else "the file is empty"
+            raise RecordError(f"{name}: {rule}") from None
         raise RecordError(f"{error}; {_ADVICE.get(suffix, _OTHER_ADVICE)}") from None
 
 
@@ -115,11 +123,13 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
     SettingError
         If the suffix is not supported.
     RecordError
-        If there is no game, or if the actions are in an impossible order.
+        If `record` is something else, there is no game, or the actions are in an impossible order.
     FileError
         If the file cannot be written.
     """
-    path = Path(path)
+    path = path_of("path", path)
+    if not isinstance(record, MatchRecord):
+        raise RecordError(f"record must be a MatchRecord, not {shown(record)}")
     check_written_suffix(path)
     if not record.games:
         raise RecordError(f"{path}: the record contains no game")

@@ -9,7 +9,7 @@ from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_fro
 from motif.board.moves import parse_roll
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
-from motif.runtime.errors import PositionError
+from motif.runtime.errors import PositionError, shown
 from motif.runtime.layout import counted
 
 FORMS = (
@@ -40,6 +40,8 @@ def parse_position(text: str) -> tuple[Position, MatchState | None]:
     PositionError
         If the text has none of these formats, or the position is impossible.
     """
+    if not isinstance(text, str):
+        raise PositionError(f"a position must be an ID, not {shown(text)}")
     position, match = _read(text.strip())
     return (position if match is None else Position(position.board, match)), match
 

@@ -30,7 +30,10 @@ _START = {24: 2, 13: 5, 8: 3, 6: 5}
 
 def faults(board: npt.ArrayLike) -> list[str]:
     """List every reason why `board` (26 numbers) is not a valid position."""
-    values = np.asarray(board)
+    try:
+        values = np.asarray(board)
+    except ValueError:
+        return [f"a board must have {BOARD_SIZE} numbers, not nested lists of different lengths"]
     if values.shape != (BOARD_SIZE,):
         return [f"a board must have {BOARD_SIZE} numbers, not {'x'.join(map(str, values.shape)) or 'one'}"]
     if values.dtype.kind not in "iuf" or not (np.isfinite(values) & (values == np.trunc(values))).all():
@@ -99,7 +102,8 @@ class Position:
             return value
         if isinstance(value, str):
             return cls.from_id(value)
-        if np.ndim(value) == 0:
+        # Lists of different lengths have no number of dimensions; `faults` refuses them.
+        if not isinstance(value, list | tuple) and np.ndim(value) == 0:
             raise PositionError(
                 f"a position must be a Position, an ID or {BOARD_SIZE} numbers, not {shown(value)}"
             )
@@ -218,9 +222,10 @@ def one_or_more(positions: PositionLike | Positions) -> Positions:
 
 
 def as_boards(positions: Positions) -> Board:
-    """Convert positions to a C-contiguous int8 array (n, 26); raise `PositionError` for an invalid row.
+    """Convert positions to a C-contiguous int8 array (n, 26).
 
-    They may also be a data frame with a row for each board.
+    They may also be a data frame with a row for each board.  Raises `PositionError`, which names the first
+    invalid row.
     """
     if len(getattr(positions, "shape", ())) == 2 and hasattr(positions, "to_numpy"):
         positions = positions.to_numpy()
@@ -229,18 +234,17 @@ def as_boards(positions: Positions) -> Board:
         positions = rows or np.empty((0, BOARD_SIZE), np.int8)
     try:
         values = np.asarray(positions)
-    except ValueError:
-        raise PositionError(f"each position must have {BOARD_SIZE} numbers") from None
+    except ValueError:  # rows of different lengths
+        raise _fault_of_rows(positions) from None
+    if values.dtype.kind not in "iuf" or (values.ndim == 1 and np.isnan(values).any()):
+        raise _fault_of_rows(values)
     if values.ndim != 2 or values.shape[1] != BOARD_SIZE:
         raise PositionError(f"positions must have the shape (n, {BOARD_SIZE}), not {values.shape}")
-    not_whole = PositionError("positions must contain whole numbers of checkers")
-    if values.dtype.kind not in "iuf":
-        raise not_whole
     with np.errstate(invalid="ignore"):  # a NaN becomes some number and is found below
         boards = np.array(values, dtype=np.int8, order="C")
     # Boards of int8 skip the comparison, which would take a noticeable part of the time for a single board.
     if values.dtype != np.int8 and not np.array_equal(boards, values):
-        raise not_whole
+        raise _fault_of_rows(values, int(np.flatnonzero((boards != values).any(axis=1))[0]))
     bad = first_bad_board(boards)
     if bad >= 0:
         raise PositionError(f"row {bad}: invalid position: " + "; ".join(faults(boards[bad])))
@@ -252,6 +256,17 @@ def _listed(positions: object) -> Iterable[Any]:
         what = "one position" if isinstance(positions, str | Position) else shown(positions)
         raise PositionError(f"positions must be a list or an array of shape (n, {BOARD_SIZE}), not {what}")
     return positions
+
+
+def _fault_of_rows(rows: Any, first: int = 0) -> PositionError:
+    """Return the error of the first row, from row `first` on, that is not a position."""
+    rows = rows[first:]
+    for number, item in enumerate(rows.tolist() if getattr(rows, "ndim", 2) == 1 else rows, first):
+        try:
+            Position.of(item)
+        except PositionError as error:
+            return PositionError(f"row {number}: {error}")
+    return PositionError("positions must contain whole numbers of checkers")
 
 
 def _row(number: int, item: Any) -> Any:

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -10,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.frames import Record
+from motif.runtime.frames import Record, finite
 from motif.runtime.layout import columns, wrapped
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def json_line(document: object) -> str:
     try:
         return json.dumps(document, allow_nan=False, default=_text)
     except ValueError:
-        return json.dumps(_finite(document), allow_nan=False, default=_text)
+        return json.dumps(finite(document), allow_nan=False, default=_text)
 
 
 def printed_json(json: bool, record: object) -> bool:
@@ -47,14 +46,6 @@ def _text(value: object) -> str:
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def error_text(error: float | None) -> str:

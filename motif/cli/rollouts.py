@@ -93,11 +93,13 @@ def rollout(
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
     settings.check(with_cube=cubeful)
+    settings.check_effects(compared=True)
     plays.check(die1, settings.eliminate, None if cubeful else options.given_state(None))
     position, match, roll = parse_decision(identifier, die1, die2)
     if plays.compare and roll is None:
         raise SettingError("missing argument: D1 D2, which --compare requires")
     if cubeful:
+        options.check_rollout()
         match = options.state_of(match)
     question = RolloutQuestion(position, match, evaluator_of(player), settings, cubeful, jobs)
     with working_on(cluster):

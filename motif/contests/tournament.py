@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 
@@ -97,6 +98,13 @@ class TournamentResult(Tabular):
                 se[first, second] = se[second, first] = pairing.se
         # Adding 0.0 turns -0.0 into 0.0.
         return np.where(np.isnan(ppg), -ppg.T + 0.0, ppg), se
+
+    _decimals: ClassVar = {
+        **dict.fromkeys(("elo", "elo_se"), 1),
+        **dict.fromkeys(
+            ("ppg", "mwc", "se", "points_rating", "points_rating_se", "mwc_rating", "mwc_rating_se"), 4
+        ),
+    }
 
     def totals(self) -> tuple[FloatArray, FloatArray]:
         """Return points per game (k,) against all others, and their standard errors."""

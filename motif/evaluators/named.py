@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from motif.runtime.errors import PlayerError, did_you_mean
+from motif.runtime.errors import PlayerError, did_you_mean, shown
 from motif.runtime.layout import listed
 
 if TYPE_CHECKING:
@@ -259,6 +259,8 @@ def load_static(name: str) -> "StaticEvaluator":
     from motif.board.identifiers import quoted
     from motif.evaluators.static import BEAROFF_SUFFIX, with_bearoff
 
+    if not isinstance(name, str):
+        raise PlayerError(f"name must be a name such as {LATEST!r} or a weight file, not {shown(name)}")
     name = own_name(name)
     if name.endswith(BEAROFF_SUFFIX):
         without = name.removesuffix(BEAROFF_SUFFIX)

@@ -35,9 +35,10 @@ from motif.players.player import random_player
 from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import SettingError
-from motif.runtime.files import contents, csv_text, replacing, working_in, write_text
+from motif.runtime.files import contents, csv_text, path_of, replacing, working_in, write_text
 from motif.runtime.frames import Row
 from motif.runtime.progress import Stopwatch, progress
+from motif.runtime.settings import settings_with
 
 
 @dataclass(frozen=True)
@@ -282,7 +283,7 @@ class PhaseNetTraining(NamedTuple):
 
 def train_phase_net(
     folder: Path | str,
-    settings: PhaseNetSettings,
+    settings: PhaseNetSettings | None = None,
     *,
     jobs: int | None = None,
     tell: Tell | None = None,
@@ -298,7 +299,7 @@ def train_phase_net(
     folder
         An empty or new folder.
     settings
-        Settings of the training.
+        Settings of the training; by default those of ``PhaseNetSettings()``.
     jobs
         Number of processes, by default all cores; the nets do not depend on it.
     tell
@@ -318,12 +319,13 @@ def train_phase_net(
     PlayerError
         For an unknown player or a missing package.
     """
+    settings = settings_with(PhaseNetSettings, settings)
     settings.check()
     check_packages()
     start = None if settings.start is None else read_layers(Path(settings.start))
     for name in settings.opponents:
         load(name)
-    folder = Path(folder)
+    folder = path_of("folder", folder)
     with working_in(folder):
         if files := contents(folder):
             raise SettingError(

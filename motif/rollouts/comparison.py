@@ -238,11 +238,21 @@ class Comparison(Tabular):
             "trials_per_second": self.trials_per_second,
         }
 
+    _printed = "play", "equity", "equity_se", "difference", "difference_se", "p_value", "trials", "dropped"
+
     def records(self) -> list[dict[str, object]]:
-        """Return a dict for each play."""
-        names = ("notation", "equity", "difference", "difference_se", "p_value", "trials", "dropped")
-        rows = (compared.to_dict() for compared in self.plays)
-        return [{"play": row["notation"], **{name: row[name] for name in names[1:]}} for row in rows]
+        """Return a dict for each play; the probabilities are those of the mover, like the equity."""
+        return [
+            {
+                "play": of.play.notation,
+                **{"equity": float(of.mean[-1]), "equity_se": float(of.se[-1])},
+                **{"difference": of.difference, "difference_se": of.difference_se, "p_value": of.p_value},
+                **{"trials": of.trials, "dropped": of.dropped},
+                **{name: float(of.mean[k]) for k, name in enumerate(OUTPUTS)},
+                **{f"{name}_se": float(of.se[k]) for k, name in enumerate(OUTPUTS)},
+            }
+            for of in self.plays
+        ]
 
     @property
     def left(self) -> tuple[ComparedPlay, ...]:

@@ -33,6 +33,7 @@ from motif.runtime.settings import (
     check_error_rate,
     check_seed,
     check_types,
+    check_unused,
     documented,
     setting,
 )
@@ -123,7 +124,7 @@ class RolloutSettings(SettingFields):
     stop_at_bearoff: bool = setting(False, "Truncate trials at positions in the bearoff tables.")
     stratified: bool = setting(False, "Stratify the first two rolls of the trials.")
     luck_plies: int = setting(
-        0, "Number of first rolls with variance reduction by the evaluator; 0 for none."
+        0, 'Number of first rolls with variance reduction by the evaluator; 0 for none, "all" for all rolls.'
     )
     every_play: bool = setting(False, "Evaluate every legal play, without the move filter of the weights.")
     se: float = setting(0.0, "Stop at this standard error of the equity; 0 for never.")
@@ -131,6 +132,11 @@ class RolloutSettings(SettingFields):
     error_rate: float = setting(0.05, "Maximum probability that `eliminate` drops the best play.")
     scoring: str = setting("money", "Scoring: money, dmp or no-gammons.")
     seed: int = setting(0, "Random seed.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.luck_plies == ALL_PLIES:
+            object.__setattr__(self, "luck_plies", MAX_PLIES)
 
     def check(self, with_cube: bool = False) -> None:
         """Raise `SettingError` for an invalid value, or a value that does not apply with a cube."""
@@ -144,8 +150,19 @@ class RolloutSettings(SettingFields):
             names = listed(SCORINGS, "or")
             raise SettingError(f"scoring must be {names}, not {shown(self.scoring)}", "scoring")
         if with_cube and self.scoring != _MONEY:
-            raise SettingError("with a cube the match determines the scoring, not {scoring}", "scoring")
+            message = f"with a cube the match determines the scoring, not {{scoring}}={self.scoring}"
+            raise SettingError(message, "scoring")
         check_seed(self.seed)
+
+    def check_effects(self, compared: bool = False) -> None:
+        """Raise `SettingError` for elimination, or its error rate, in a rollout in which it has no effect.
+
+        Only in a rollout of `compared` plays can plays be dropped.
+        """
+        if not compared:
+            check_unused(self, ("eliminate", "error_rate"), SettingError, "without compared plays")
+        elif not self.eliminate and self.error_rate != RolloutSettings.error_rate:
+            raise SettingError("error_rate: has no effect without {eliminate}", "error_rate", "eliminate")
 
     def rules(self) -> PlayoutRules:
         """Return the rules of trials, and build the bearoff tables if necessary."""

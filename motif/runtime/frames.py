@@ -1,7 +1,9 @@
 """Tables of results: data frames, text, and HTML for notebooks."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from motif.runtime.errors import SettingError
 from motif.runtime.layout import html_table, text_table
@@ -35,8 +37,40 @@ def frame(columns: Mapping[str, object]) -> "DataFrame":
     return DataFrame(columns)
 
 
+def finite(value: object) -> Any:
+    """Return a JSON record in which non-finite numbers, which JSON cannot represent, are None."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _of_finite_numbers(to_dict: Callable[[Any], Row]) -> Callable[[Any], Row]:
+    @wraps(to_dict)
+    def converted(self: "Tabular") -> Row:
+        record: Row = finite(to_dict(self))
+        return record
+
+    return converted
+
+
 class Tabular:
-    """A result that can be converted to a dict, a data frame, and a table in text or HTML."""
+    """A result that can be converted to a dict, a data frame, and a table in text or HTML.
+
+    The methods `to_dict` of its subclasses return None for numbers that are not finite, such as the standard
+    error of a single trial.
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "to_dict" in vars(cls):
+            setattr(cls, "to_dict", _of_finite_numbers(cls.to_dict))  # noqa: B010
+
+    _printed: ClassVar[tuple[str, ...]] = ()
+    """Columns of the table in text and HTML; all columns if there are none."""
+    _decimals: ClassVar[Mapping[str, int]] = {}
+    """Numbers of decimals in text and HTML, by column; other numbers have four digits."""
 
     def to_dict(self) -> Row:
         """Return the result as a dict that JSON can represent."""
@@ -45,7 +79,9 @@ class Tabular:
     def records(self) -> list[Row]:
         """Return the rows of the table; by default one row with all figures of the result."""
         row: Row = {}
-        for name, value in self.to_dict().items():
+        # In tables unknown figures are NaN.
+        figures: Any = getattr(type(self).to_dict, "__wrapped__", type(self).to_dict)
+        for name, value in figures(self).items():
             if isinstance(value, _PLAIN):
                 row[name] = value
             elif isinstance(value, dict):
@@ -59,8 +95,8 @@ class Tabular:
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         rows = self.records()
-        names = _names(rows)
-        shown = [[_shown(row.get(name)) for name in names] for row in rows]
+        names = self._printed or _names(rows)
+        shown = [[_shown(row.get(name), self._decimals.get(name)) for name in names] for row in rows]
         titles = [_title(name) for name in names]
         if len(rows) == 1:
             return ["", ""], [[title, value] for title, value in zip(titles, shown[0], strict=True)]
@@ -89,7 +125,10 @@ def _title(name: str) -> str:
     return _TITLES.get(name, name.replace("_", " "))
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, decimals: int | None = None) -> str:
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    # Adding 0 turns a negative zero into a positive one.
+    return f"{value:.4g}" if decimals is None else f"{round(value, decimals) + 0.0:.{decimals}f}"

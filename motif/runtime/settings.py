@@ -106,11 +106,11 @@ def settings_with(
     Raises `SettingError` for settings of another type, and as `changed` does.
     """
     if given is not None and not isinstance(given, kind):
-        names = [f"{field.name}=" for field in fields(kind)[:3]]  # type: ignore[arg-type]
-        raise SettingError(
-            f"settings must be {kind.__name__}, not {shown(given)}; write single settings by name, "
-            f"such as {', '.join(names)}"
-        )
+        hint = ""
+        if changes is not None:
+            names = [f"{field.name}=" for field in fields(kind)[:3]]  # type: ignore[arg-type]
+            hint = f"; write single settings by name, such as {', '.join(names)}"
+        raise SettingError(f"settings must be {kind.__name__}, not {shown(given)}{hint}")
     return changed(kind() if given is None else given, changes or {})
 
 

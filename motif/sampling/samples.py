@@ -111,6 +111,8 @@ class Dataset:
         if isinstance(which, slice):
             return self.rows(which)
         numbers = np.atleast_1d(np.asarray(which))
+        if numbers.ndim > 1:
+            raise DatasetError(f"rows must be a slice, a mask (n,) or row numbers (n,), not {numbers.shape}")
         return self.rows(numbers if numbers.size else numbers.astype(np.intp))
 
     def __add__(self, other: "Dataset") -> "Dataset":
@@ -212,12 +214,16 @@ class Dataset:
         DatasetError
             If a column is missing or a value is impossible.
         """
-        if not (hasattr(table, "__getitem__") and hasattr(table, "__contains__")):
+        # In a record array, `in` looks for values.
+        is_mapping = hasattr(table, "__getitem__") and hasattr(table, "__contains__")
+        if not is_mapping or isinstance(table, np.ndarray | str):
             raise DatasetError(f"the table must be a data frame or a mapping of columns, not {shown(table)}")
         missing = [name for name in ("position", *OUTPUTS) if name not in table]
         if missing:
             needed = ", ".join(("position", *OUTPUTS))
             raise DatasetError(f"the data frame lacks the column {missing[0]!r}: it must have {needed}")
+        if not isinstance(table["position"], Iterable):
+            raise DatasetError(f"position must be a column of positions, not {shown(table['position'])}")
         try:
             boards = as_boards(cast("list[Position | str]", list(table["position"])))
         except PositionError as error:
@@ -347,7 +353,13 @@ def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str) -> None:
 
 def _column(table: FrameLike, name: str, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
     """Return a column of `count` rows as `dtype`; raises `DatasetError` for values of another type."""
-    values, wanted = np.asarray(table[name]), np.dtype(dtype)
+    wanted = np.dtype(dtype)
+    try:
+        values = np.asarray(table[name])
+    except ValueError:
+        raise DatasetError(
+            f"{name} must have one value in each row, not lists of different lengths"
+        ) from None
     if values.shape != (count,):
         rows = f"{len(values)} rows" if values.ndim == 1 else f"the shape {values.shape}"
         raise DatasetError(f"{name} must have {count} rows, like position, not {rows}")
@@ -359,6 +371,7 @@ def _column(table: FrameLike, name: str, dtype: npt.DTypeLike, count: int) -> np
     is_right, rule = _is_truth, "True or False"
     if wanted.kind == "i":
         low, high = np.iinfo(wanted).min, np.iinfo(wanted).max
+        low = _LEAST.get(name, low)
         is_right, rule = partial(_is_whole, low=low, high=high), f"a whole number from {low} to {high}"
     if values.dtype != wanted:
         for row, value in enumerate(values.tolist()):

@@ -200,15 +200,32 @@ def test_as_boards_takes_whole_numbers_of_any_type():
     assert as_boards(np.empty((0, 26), np.int8)).shape == (0, 26)
 
 
+NOT_WHOLE = "invalid position: a board must contain whole numbers of checkers"
+NO_POSITION = "a position must be a Position, an ID or 26 numbers, not"
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
         ([0] * 26, r"positions must have the shape (n, 26), not (26,)"),
         (np.zeros((2, 25)), r"positions must have the shape (n, 26), not (2, 25)"),
-        (np.full((1, 26), 0.5), "positions must contain whole numbers of checkers"),
-        (np.full((1, 26), np.nan), "positions must contain whole numbers of checkers"),
-        (np.full((1, 26), "a"), "positions must contain whole numbers of checkers"),
-        ([board_with({6: 300})], "positions must contain whole numbers of checkers"),
+        (np.full((1, 26), 0.5), f"row 0: {NOT_WHOLE}"),
+        (np.array([board_with({6: 1}), board_with({6: 0.5})]), f"row 1: {NOT_WHOLE}"),
+        (np.array([board_with({6: 1}), np.full(26, np.nan)]), f"row 1: {NOT_WHOLE}"),
+        (np.full((1, 26), "a"), f"row 0: {NOT_WHOLE}"),
+        (np.ones((1, 26), np.bool_), f"row 0: {NOT_WHOLE}"),
+        (
+            [board_with({6: 1}), board_with({6: 300})],
+            "row 1: invalid position: the player on roll has 300 checkers (maximum 15)",
+        ),
+        (
+            [board_with({6: 1}), board_with({6: 1})[:25]],
+            "row 1: invalid position: a board must have 26 numbers, not 25",
+        ),
+        (["4HPwATDgc/ABMA", None], f"row 1: {NO_POSITION} None"),
+        ([None, None], f"row 0: {NO_POSITION} None"),
+        ([float("nan")] * 50, f"row 0: {NO_POSITION} nan"),
+        (np.full(50, np.nan), f"row 0: {NO_POSITION} nan"),
         (
             [board_with({6: 1}), board_with({6: 16}), board_with({})],
             "row 1: invalid position: the player on roll has 16 checkers (maximum 15)",

@@ -62,6 +62,16 @@ def fault(motif):
         (("rollout", START, "--play", "8/5"), "--play requires --compare"),
         (("rollout", START, "--eliminate"), "--eliminate requires --compare"),
         (("rollout", START, "3", "1", "--compare", "--error-rate", "1"), "--error-rate must be above 0"),
+        (("rollout", START, "--error-rate", "0.3"), "--error-rate: has no effect without --eliminate"),
+        (
+            ("rollout", START, "--cubeful", "--raccoons"),
+            "--raccoons: has no effect in cubeful rollouts, which are played without beavers",
+        ),
+        (("rollout", START, "--cubeful", "--scoring", "dmp"), "determines the scoring, not --scoring=dmp"),
+        (
+            ("cube", START, "--cube", "1", "--owner", "me"),
+            "--cube: nobody owns a cube at 1: give another --cube or no --owner",
+        ),
         (("hint", START, "3", "1", "--trials", "36"), "--trials requires --rollout"),
         (("hint", START, "3", "1", "--rollout", "--candidates", "0"), "--candidates must be at least 1"),
         (("hint", "--batch", "-", "--rollout"), "--rollout and --batch cannot be combined"),

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,6 +108,9 @@ def test_players_who_play_alike_are_equal():
     assert result.points.values.tolist() == result.elo.values.tolist() == [0, 0]
     assert (result.points.se > 0).all()
     assert result.totals()[1].tolist() == [0, 0]
+    cells = str(replace(result, elo=replace(result.elo, values=np.array([5e-10, -5e-10])))).split()
+    assert cells.count("0.0") >= 2
+    assert not any("e-" in cell for cell in cells)
 
 
 @pytest.mark.parametrize("games", [2, 58])

@@ -28,7 +28,7 @@ from motif.board.movegen import ROLLS
 from motif.board.moves import Play, checked_roll, legal_plays, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators import Evaluator
+from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.cube_model import NO_CUBE, CubeModel
 from motif.evaluators.model import Model
 from motif.rollouts.playout import ROUND, items_of

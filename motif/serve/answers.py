@@ -545,6 +545,16 @@ class CancelledAnswer(Answer):
     called_off: bool
 
 
+class ResultAnswer(Answer):
+    """The end of a game."""
+
+    kind: Literal["single", "gammon", "backgammon"]
+    points: int
+    """Points won by the winner."""
+    jacoby: bool
+    """Whether it counts as a single game by the Jacoby rule."""
+
+
 class PlacedAnswer(CubeStateAnswer):
     """A position in every form, with its match state."""
 
@@ -564,7 +574,11 @@ class PlacedAnswer(CubeStateAnswer):
     over: bool
     points: int
     """Points won if the game is over, otherwise 0."""
+    result: ResultAnswer | None
+    """How the game ended if it is over."""
     can_double: bool
+    can_beaver: bool
+    """Whether a double by the player on roll may be beavered."""
 
 
 class ErrorMessage(BaseModel):

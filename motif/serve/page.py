@@ -28,7 +28,13 @@ from motif.board.outcome import outcome
 from motif.board.packed import BOARD_SIZE, CHECKERS
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.board.rules import gammons_count, is_double_useful
+from motif.board.rules import (
+    MAX_CUBE_PLAYED,
+    RESIGNATIONS,
+    allows_beavers,
+    gammons_count,
+    is_double_useful,
+)
 from motif.runtime.errors import MotifError, PlayError, PositionError
 from motif.runtime.files import state_root
 from motif.runtime.frames import Record
@@ -158,7 +164,13 @@ async def position(question: PlacedQuestion) -> Response:
 
 
 def _placed(place: Position, state: MatchState) -> Record:
-    points = abs(outcome(place))
+    won = abs(outcome(place))
+    points = state.cube * (won if gammons_count(state) else min(won, 1))
+    result = won and {
+        "kind": list(RESIGNATIONS)[won - 1],
+        "points": points,
+        "jacoby": points < state.cube * won,
+    }
     return {
         "board": place.board.tolist(),
         "id": f"{gnubg_id(place)}:{match_id(state)}",
@@ -174,9 +186,11 @@ def _placed(place: Position, state: MatchState) -> Record:
         "crawford": state.crawford,
         "jacoby": state.jacoby,
         "beavers": state.beavers,
-        "over": points > 0,
-        "points": state.cube * (points if gammons_count(state) else min(points, 1)),
+        "over": won > 0,
+        "points": points,
+        "result": result or None,
         "can_double": is_double_useful(state),
+        "can_beaver": allows_beavers(state) and is_double_useful(state) and 4 * state.cube <= MAX_CUBE_PLAYED,
     }
 
 

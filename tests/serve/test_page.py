@@ -198,11 +198,21 @@ def test_a_finished_game_has_its_points(client):
     over[24] = 15  # on the points of the opponent's home board
     placed = client.post("/api/v1/position", json={"board": over, "cube": 2, "owner": "me"}).json()
     assert (placed["over"], placed["points"], placed["can_double"]) == (True, 6, True)
+    assert placed["result"] == {"kind": "backgammon", "points": 6, "jacoby": False}
     jacoby = client.post("/api/v1/position", json={"board": over, "jacoby": True}).json()
     assert jacoby["points"] == 1
+    assert jacoby["result"] == {"kind": "backgammon", "points": 1, "jacoby": True}
     crawford = {"id": "4HPwATDgc/ABMA", "length": 5, "score": [4, 2], "crawford": True}
     placed = client.post("/api/v1/position", json=crawford).json()
     assert (placed["over"], placed["points"], placed["can_double"]) == (False, 0, False)
+    assert placed["result"] is None
+
+
+def test_a_double_may_be_beavered_in_money_play_with_that_rule(client):
+    asked = {"id": BEAVERED}
+    assert client.post("/api/v1/position", json=asked).json()["can_beaver"]
+    for more in ({"beavers": False}, {"cube": 2048}, {"owner": "opponent"}, {"id": XGID}):
+        assert not client.post("/api/v1/position", json=asked | more).json()["can_beaver"]
 
 
 def test_a_board_that_was_placed_gets_its_ids(client):

@@ -9,6 +9,10 @@ from tests.web.conftest import MIDDLE, NARROW, WIDE
 from tests.web.test_other_views import XGID
 from tests.web.visits import asked, begin, board, move, play_on
 
+BEAVERED = "XGID=---BbBD-C----B---cbdbb--B-:0:0:1:00:0:0:2:0:10"
+"""A wrong double, which the opponent should beaver."""
+CRAWFORD = "XGID=-A----------------------a-:0:0:1:00:4:3:1:5:10"
+"""Any roll wins a single game."""
 SIZES = [NARROW, (640, 450), (720, 450), (844, 390), MIDDLE, (1366, 657), WIDE, (1920, 1080)]
 SMALL = """() => [...document.querySelectorAll("button, a, select, input, summary, textarea")]
     .filter((one) => {
@@ -153,9 +157,10 @@ def test_a_question_shows_both_pip_counts(page, server):
 
 
 @pytest.mark.parametrize("language", ["en-GB", "de-DE"])
-def test_wide_tables_fit_a_phone(new_page, server, tmp_path, language):
-    """Neither all decisions of a match nor the plays of a rollout are cut."""
-    page = new_page(size=NARROW, language=language)
+@pytest.mark.parametrize("size", [NARROW, (1280, 900)], ids=lambda size: str(size[0]))
+def test_wide_tables_fit(new_page, server, tmp_path, size, language):
+    """Neither all decisions of a match nor the plays of a rollout are cut, on a phone or beside the board."""
+    page = new_page(size=size, language=language)
     path = tmp_path / "gnubg.mat"
     path.write_text(BY_GNUBG)
     page.goto(f"{server.address}/#/analyse")
@@ -199,6 +204,35 @@ def test_a_position_is_rolled_out_and_played_from(page, server):
     page.click("#ok")
     page.wait_for_selector("#roll, #take")
     assert board(page) != before
+
+
+def test_motif_beavers_in_a_game_from_a_position(page, server):
+    page.goto(f"{server.address}/#/from/{BEAVERED}")
+    page.wait_for_selector("#double")
+    assert "Money game, beavers." in page.text_content(".panel")
+    page.click("#double")
+    page.wait_for_selector(".log li:has-text('motif: beavers')")
+    page.wait_for_selector("#ok, .log li:has-text('You')")
+    assert page.text_content(".cube text") == "4"
+
+
+def test_a_game_from_a_position_keeps_the_rules_and_says_how_it_ended(page, server):
+    page.goto(f"{server.address}/#/from/{CRAWFORD}")
+    page.wait_for_selector("#roll")
+    assert page.locator(".side-bar.opponent .tag").text_content() == "Crawford game"
+    assert page.query_selector("#double") is None
+    page.click("#roll")
+    while not page.query_selector("#again"):
+        page.wait_for_selector("#again, #roll, #ok")
+        if page.query_selector("#roll"):
+            page.click("#roll")
+        elif page.query_selector("#ok"):
+            move(page)
+            page.click("#ok")
+    assert "You win 1 point (a single game). You win the match, 5 to 3." in page.text_content("#message")
+    scores = page.locator(".side-bar .score").all_text_contents()
+    assert scores == ["3 points", "5 points"]
+    assert page.locator(".side-bar .tag").count() == 0
 
 
 def test_all_is_deleted_only_when_that_is_sure(page, server):

@@ -265,13 +265,16 @@ def test_cube_advice_says_what_the_command_says(page, server):
     values = [float(cell.replace("\u2212", "-")) for cell in shown]
     expected = [cube[name] for name in ("no_double", "double_take", "double_pass")]
     assert values == pytest.approx(expected, abs=0.0005)
-    assert "Take point" in page.text_content(".cube-panel")
+    words = page.text_content(".cube-panel")
+    assert re.search(r"pubeval needs \d+\.\d\d?\u00a0% to take and has \d+\.\d\d?\u00a0%\.", words)
 
 
 def test_resigning_ends_the_game(page, server):
     begin(page, server, opponent="random", length=1, seed=7)
     page.select_option("#resign", "single")
+    assert page.text_content("dialog h2") == "Resign and lose a single game (1 point)?"
     decide(page, "#yes")
+    assert page.locator(".side-bar .score").all_text_contents() == ["1 point", "0 points"]
     assert asks(page) == "nothing"
     assert "random wins 1 point (resigned)" in page.text_content("#message")
 

@@ -2,7 +2,7 @@
 
 import { post } from "./api.js";
 import { button, fault, figure, gap, h, live, percent, plain, pointed, reveal, show, signed, source, styled, table, within, working } from "./dom.js";
-import { actionWords, playName } from "./plays.js";
+import { actionWords, playName, unbroken } from "./plays.js";
 import { language, t } from "./texts.js";
 
 const SHOWN = 8;
@@ -43,14 +43,20 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
         rows.length > 1 && button(t("why"), () => why(k ? one : answer.plays[1]), { small: true, "aria-label": t(k ? "why not this" : "why this", { play: name }) }),
       ] };
     });
-    show(place, table(t("hint table"), ["", t("play and chances"), t("equity"), t("difference"), ""], body, { class: "hint" }),
-      source(t("ranked by", { player: answer.player, count: answer.plays.length })), whyPlace);
+    const isMixed = mixed(answer.plays);
+    show(place, table(t(isMixed ? "mixed table" : "hint table"), ["", t("play and chances"), t("equity"), t("difference"), ""], body, { class: "hint" }),
+      source(t("ranked by", { player: answer.player, count: answer.plays.length }), isMixed && ` ${t("mixed words")}`), whyPlace);
     if (where > 0) why(answer.plays[where], false);
   });
 }
 
 function estimate({ done, notation, equity, source: from, se, lookahead }) {
   return { done: done ?? notation, equity: Number(equity.toFixed(3)), source: from, se, lookahead };
+}
+
+/** Whether only some of the `plays` are rolled out. */
+export function mixed(plays) {
+  return new Set(plays.map((one) => one.source === "rollout")).size > 1;
 }
 
 export function sourceWords(one) {
@@ -80,9 +86,9 @@ function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentenc
   const known = reasons ?? [], ahead = replies?.sentences ?? [];
   const said = (known.length ? [gammons, certainty] : sentences ?? []).filter(Boolean);
   const total = known.reduce((sum, one) => sum + one.shown, 0);
-  const lines = (list) => list.map((one) => h("p", one));
+  const lines = (list) => list.map((one) => h("p", unbroken(one)));
   return h("section", { class: "why-panel" },
-    h("h3", t("why head", { better: names[0], worse: names[1] })), h("p", summary), reasonBars(known, ...names), lines(said),
+    h("h3", t("why head", { better: names[0], worse: names[1] })), lines([summary]), reasonBars(known, ...names), lines(said),
     known.length > 0 && h("p", { class: "total" }, t("reasons in all", { total: signed(total) }), h("small", ` (${sourceWords({ source: from, se })})`)),
     grid && rollGrid(grid, ...names), ahead.length > 0 && h("details", h("summary", t("looking ahead")), lines(ahead)));
 }
@@ -94,7 +100,7 @@ function reasonBars(reasons, better, worse) {
   const list = (ones, which, name) => ones.length > 0 && h("div", { class: `reasons ${which}` },
     h("h4", t("speaks for", { play: name })),
     h("ul", ones.map((one) => h("li",
-      h("span", one.sentence), bar(one.amount, most, which === "better"),
+      h("span", unbroken(one.sentence)), bar(one.amount, most, which === "better"),
       h("span", { class: "amount" }, signed(one.shown))))));
   const lists = [list(side("better"), "better", better), list(side("worse"), "worse", worse)];
   return shown[0]?.play === "worse" ? lists.reverse() : lists;
@@ -133,7 +139,7 @@ export async function showCube(place, about, { names = [t("on roll"), t("opponen
       !areKnown && h("h3", actionWords(answer.table.right)), h("p", answer.words),
       !areKnown && table(t("cube table"), heads, answer.table.rows.map((row) => [actionWords(row.action), signed(row.equity), gap(row.difference), ...(inMatch ? [row.mwc ? percent(row.mwc, 2) : ""] : [])])),
       needed !== null && answer.should_take === chance >= needed && h("p", {},
-        t("take point", { needed: percent(needed, digits), name: names[1], chance: percent(chance, digits) })),
+        t(names[1] === t("you") ? "take point you" : "take point", { needed: percent(needed, digits), name: names[1] === t("opponent") ? t("the opponent") : names[1], chance: percent(chance, digits) })),
       !isAnswer && windowScale(answer),
       table(t("chances table"), [deciding, t("game"), t("gammon"), t("backgammon")], chances),
       source(t("judged by", { player: answer.player }))));

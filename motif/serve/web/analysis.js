@@ -1,6 +1,6 @@
 // The analysis of a match: every decision with its cost, luck and the winning chances.
 
-import { costWords, showCube, showHint, showWhy, sourceWords } from "./advice.js";
+import { costWords, mixed, showCube, showHint, showWhy, sourceWords } from "./advice.js";
 import { post, stream } from "./api.js";
 import { Board } from "./board.js";
 import { drawCurve, fitted } from "./curve.js";
@@ -180,8 +180,12 @@ export class Analysis {
     this.bar.remove();
   }
 
+  isOfWhom(one) {
+    return this.whom.value === "" || Number(this.whom.value) === one.decider;
+  }
+
   passes(one) {
-    if (this.whom.value !== "" && Number(this.whom.value) !== one.decider) return false;
+    if (!this.isOfWhom(one)) return false;
     if (this.filter.value === "errors") return one.counts && one.error >= LEAST;
     return FILTERS[this.filter.value]?.includes(one.mark) ?? true;
   }
@@ -201,7 +205,9 @@ export class Analysis {
   fill() {
     const shown = this.decisions.map((one, number) => ({ one, number })).filter(({ one }) => this.passes(one));
     if (this.filter.value === "errors") shown.sort((a, b) => b.one.error - a.one.error);
-    const cost = figure(shown.reduce((sum, { one }) => sum + (one.counts ? one.error : 0), 0) / MILLI, 3);
+    // Totals include errors that are too small to be listed.
+    const summed = this.filter.value === "errors" ? this.decisions.filter((one) => this.isOfWhom(one)) : shown.map(({ one }) => one);
+    const cost = figure(summed.reduce((sum, one) => sum + (one.counts ? one.exact_error ?? one.error : 0), 0) / MILLI, 3);
     show(this.sum, this.filter.value !== "all" && shown.length ? t("errors in all", { count: shown.length, cost }) : "");
     show(this.list, shown.length ? shown.map(({ one, number }) => this.row(one, number)) : h("tr", h("td", { colspan: 4 }, t("nothing to show"))));
     if (this.players) {
@@ -269,7 +275,8 @@ export class Analysis {
       const name = one.is_play ? plain(playName(each.done), () => this.draw([[each.done, made ? "played" : "hint"]])) : actionWords(each.done, one.action);
       return { class: made ? "made" : "", cells: [[name, made && h("small", ` ${t("played")}`)], signed(each.equity), gap(each.difference), sourceWords(each)] };
     });
-    return show(this.candidates, table(t("hint table"), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }));
+    const isMixed = one.is_play && mixed(candidates), caption = one.is_play ? (isMixed ? "mixed table" : "hint table") : "cube table";
+    return show(this.candidates, table(t(caption), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }), isMixed && source(t("mixed words")));
   }
 
   draw(plays = null) {

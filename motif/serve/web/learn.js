@@ -129,7 +129,8 @@ class Quiz {
         this.mover.show({ ...this.shown, dice: diceOf(question.dice, "me"), arrows: right ? [arrow(answer, "better")] : [arrow(answer, "played"), arrow(best, "better")] });
       }
       const name = isPlay ? playName : actionWords;
-      const words = t(right ? (cost < 0.0005 ? "quiz best" : "quiz right") : "quiz wrong", { made: name(answer), best: name(best), cost: costWords(cost, from, se) });
+      const made = name(answer), lost = costWords(cost, from, se), isClose = right && cost >= 0.02;
+      const words = t(isClose ? "cube too close" : !right ? "quiz wrong" : cost < 0.0005 ? "quiz best" : "quiz right", { made, best: name(best), cost: lost, name: made, done: lost });
       show(this.verdict, h("h2", { class: right ? "right" : "wrong" }, t(right ? "right" : "wrong")), source(t(right ? "comes again" : "comes soon", { count: days })));
       show(this.message, words);
       announce(words);

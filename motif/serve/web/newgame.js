@@ -6,7 +6,8 @@ import { begin, openGame, wishes } from "./start.js";
 import { known, t } from "./texts.js";
 import { retried } from "./view.js";
 
-const LENGTHS = [0, 1, 3, 5, 7, 9, 11, 15, 21];
+/** Points of a match; 0 is a money game. */
+const LENGTHS = Array.from({ length: 65 }, (_, k) => k);
 const RULES = ["cube", "jacoby", "beavers"];
 
 export async function showNewGame() {

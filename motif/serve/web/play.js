@@ -7,7 +7,7 @@ import { offCounts, pipCounts, turned, unmoved } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
 import { pause } from "./pace.js";
-import { CENTRED, diceOf, movesOf, nameOf, rulesOf, scoreOf, START } from "./plays.js";
+import { CENTRED, diceOf, movesOf, nameOf, resultWords, rulesOf, scoreOf, START } from "./plays.js";
 import { preference } from "./preferences.js";
 import { play as sound } from "./sound.js";
 import { deleted, newGame, showPlay } from "./start.js";
@@ -23,14 +23,6 @@ const LIMIT = 0.05;
 const UNTUTORED = ["next", "undo", "resign"];
 const OPENING = { board: START, cube: CENTRED };
 const NAMED = { r: "roll", d: "double", t: "take", p: "drop", n: "next", b: "take-back", "ctrl-z": "take-back" };
-
-function resultWords({ result, winner, score }, opponent) {
-  if (!result) return "";
-  const who = result.winner === "me" ? t("you win") : t("opponent wins", { opponent });
-  const how = t(`result ${result.dropped ? "dropped" : result.resigned ? "resigned" : result.kind}`);
-  const match = winner ? ` ${t(winner === "me" ? "you win match" : "opponent wins match", { opponent, first: Math.max(...score), second: Math.min(...score) })}` : "";
-  return `${who} ${t("points", { count: result.points })} (${how}${result.jacoby ? `; ${t("result jacoby")}` : ""}).${match}`;
-}
 
 export class Game {
   constructor(view, state) {
@@ -138,8 +130,8 @@ export class Game {
   showBars(board) {
     const { state } = this;
     const pips = pipCounts(board), off = offCounts(board);
-    const facts = (k) => ({ pips: pips[k], off: off[k], score: scoreOf(state.score[k], state.rules.length) });
-    player(this.otherBar, false, this.opponent, { ...facts(1), tag: state.crawford && t("crawford") });
+    const facts = (k) => ({ pips: pips[k], off: off[k], score: scoreOf(state.score[k], state.winner ? 0 : state.rules.length) });
+    player(this.otherBar, false, this.opponent, { ...facts(1), tag: state.crawford && !state.result && t("crawford") });
     player(this.ownBar, true, nameOf(state.name), facts(0));
   }
 
@@ -235,7 +227,7 @@ export class Game {
   }
 
   async askResign(lose) {
-    if (await confirmed(t("resign sure", { what: t(`result ${lose}`) }), t("yes resign"))) this.decide("resign", { lose });
+    if (await confirmed(t("resign sure", { what: t(`result ${lose}`), points: t("points", { count: (this.state.can.resign.indexOf(lose) + 1) * this.state.cube.value }) }), t("yes resign"))) this.decide("resign", { lose });
   }
 
   key(key, event) {

@@ -15,6 +15,11 @@ export function playName(play) {
   return play || t("no move");
 }
 
+/** `words` in which no roll such as 3-1 breaks across lines. */
+export function unbroken(words) {
+  return words.replace(/\b([1-6])-(?=[1-6]\b)/g, "$1\u2011");
+}
+
 export function capital(words) {
   return words[0].toUpperCase() + words.slice(1);
 }
@@ -43,7 +48,16 @@ export function rulesOf({ length, cube, crawford, jacoby, beavers }) {
 }
 
 export function scoreOf(points, length) {
-  return length && points <= length ? t("score of", { score: points, length }) : t("points", { count: points });
+  return length ? t("score of", { score: points, length }) : t("points", { count: points });
+}
+
+/** How a game ended, and the match if it has a `winner`. */
+export function resultWords({ result, winner, score }, opponent) {
+  if (!result) return "";
+  const who = result.winner === "me" ? t("you win") : t("opponent wins", { opponent });
+  const how = t(`result ${result.dropped ? "dropped" : result.resigned ? "resigned" : result.kind}`);
+  const match = winner ? ` ${t(winner === "me" ? "you win match" : "opponent wins match", { opponent, first: Math.max(...score), second: Math.min(...score) })}` : "";
+  return `${who} ${t("points", { count: result.points })} (${how}${result.jacoby ? `; ${t("result jacoby")}` : ""}).${match}`;
 }
 
 export function otherOwner(owner) {

@@ -5,7 +5,7 @@ import { button, buttons, h, linkTo, section, show } from "./dom.js";
 import { moved, offCounts, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
-import { movesOf, otherOwner, scoreOf } from "./plays.js";
+import { movesOf, otherOwner, resultWords, rulesOf, scoreOf } from "./plays.js";
 import { play as sound } from "./sound.js";
 import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
@@ -28,11 +28,12 @@ class Practice {
   constructor(view, id) {
     Object.assign(this, { id, mine: true, log: [] });
     this.mover = new Mover({ changed: () => this.changed(), pressed: () => this.press("roll"), cubed: () => this.press("double") });
+    this.about = h("p");
     this.record = h("ol", { class: "log", tabindex: 0, "aria-label": t("log") });
     const title = t("view from"), back = `#/position/${encodeURIComponent(id)}`;
     Object.assign(this, frame(view, title, this.mover, "practice", t("record")));
     show(this.panel,
-      section(title, h("p", t("practice words")), buttons(linkTo(t("back to position"), back, { id: "back" }), button(t("start again"), () => this.start(), { id: "restart" }))),
+      section(title, this.about, buttons(linkTo(t("back to position"), back, { id: "back" }), button(t("start again"), () => this.start(), { id: "restart" }))),
       section(t("record"), this.record));
     useKeys((key) => this.mover.key(key) || (NAMED[key] ? this.press(NAMED[key]) : key === "Escape" && Boolean(location.hash = back)));
   }
@@ -59,10 +60,17 @@ class Practice {
   }
 
   async start() {
-    Object.assign(this, { log: [], mine: true, arrows: [], place: null });
+    Object.assign(this, { log: [], mine: true, arrows: [], place: null, ended: null });
     show(this.last);
     await this.tried(async () => { this.place = await post("position", { id: this.id }); });
-    return this.place && this.turn(this.place.dice);
+    if (!this.place) return null;
+    show(this.about, `${rulesOf(this.place)}. ${t("practice words")}`);
+    return this.turn(this.place.dice);
+  }
+
+  /** The reader's points and motif's. */
+  get score() {
+    return this.mine ? this.place.score : this.place.score.toReversed();
   }
 
   get board() {
@@ -83,9 +91,9 @@ class Practice {
   changed() {
     const board = this.mover.turn?.board ?? this.board;
     const pips = pipCounts(board), off = offCounts(board);
-    const { length, score: points } = this.place, scores = this.mine ? points : points.toReversed();
-    const facts = (k) => ({ pips: pips[k], off: off[k], score: length > 0 && scoreOf(scores[k], length) });
-    player(this.otherBar, false, "motif", facts(1));
+    const { length, crawford } = this.place, { score: scores, winner } = this.ended ?? { score: this.score };
+    const facts = (k) => ({ pips: pips[k], off: off[k], score: length > 0 && scoreOf(scores[k], winner ? 0 : length) });
+    player(this.otherBar, false, "motif", { ...facts(1), tag: crawford && !this.ended && t("crawford") });
     player(this.ownBar, true, t("you"), facts(0));
     show(this.record, this.log.map(([who, words]) => h("li", { class: who }, words)));
     if (this.mover.turn) show(this.actions, this.mover.buttons());
@@ -137,8 +145,8 @@ class Practice {
 
   /** Goes to the position with a `board` seen by the player on roll, who changes if `isOther`. */
   async goTo(board, isOther, more = {}) {
-    const { cube, owner, length, score, crawford, jacoby } = { ...this.place, ...more };
-    const rules = length ? { score: isOther ? score.toReversed() : score, crawford } : { jacoby };
+    const { cube, owner, length, score, crawford, jacoby, beavers } = { ...this.place, ...more };
+    const rules = length ? { score: isOther ? score.toReversed() : score, crawford } : { jacoby, beavers };
     const asked = { board: isOther ? turned(board) : board, cube, owner: isOther ? otherOwner(owner) : owner, length, ...rules };
     await this.tried(async () => { this.place = await post("position", asked); });
     if (isOther) this.mine = !this.mine;
@@ -151,25 +159,26 @@ class Practice {
 
   async double() {
     show(this.actions);
-    const answer = await this.tried(() => post("cube", { id: this.place.id }));
+    const answer = await this.tried(() => post("cube", { id: this.place.xgid }));
     if (!answer) return null;
-    const { cube } = this.place;
+    const { cube, can_beaver: canBeaver } = this.place;
     if (!this.mine && !answer.should_double) return this.opponentRoll(thrown());
     await this.tell({ do: "double" });
     if (this.mine) {
-      const passes = answer.double_take > answer.double_pass;
-      await this.tell({ do: passes ? "drop" : "take", who: "opponent" });
-      return passes ? this.end(0, cube) : this.taken();
+      const word = answer.double_take > answer.double_pass ? "drop" : canBeaver && answer.should_beaver ? "beaver" : "take";
+      await this.tell({ do: word, who: "opponent" });
+      return word === "drop" ? this.end(0, { points: cube, dropped: true }) : this.taken(word);
     }
     this.draw({ cube: { ...this.cube, offered: true } });
     this.say(t("asks answer", { opponent: "motif", cube: 2 * cube, points: cube }));
     return show(this.actions, button(t("take at", { cube: 2 * cube }), () => this.taken(), { id: "take", key: "T", primary: true }),
-      button(t("pass"), () => this.end(0, cube), { id: "drop", key: "P" }));
+      button(t("pass"), () => this.end(0, { points: cube, dropped: true }), { id: "drop", key: "P" }),
+      canBeaver && button(t("beaver to", { cube: 4 * cube }), () => this.taken("beaver"), { id: "beaver" }));
   }
 
-  async taken() {
+  async taken(word = "take") {
     show(this.actions);
-    await this.goTo(this.place.board, false, { cube: 2 * this.place.cube, owner: "opponent" });
+    await this.goTo(this.place.board, false, { cube: (word === "beaver" ? 4 : 2) * this.place.cube, owner: "opponent" });
     return this.mine ? this.ownRoll(thrown()) : this.opponentRoll(thrown());
   }
 
@@ -179,7 +188,7 @@ class Practice {
 
   async opponentRoll(dice) {
     await this.tried(async () => {
-      const { plays } = await post("hint", { id: this.place.id, dice });
+      const { plays } = await post("hint", { id: this.place.xgid, dice });
       const play = plays[0].notation, moves = movesOf(play), before = this.board;
       const after = moves.reduce((board, [start, end]) => moved(board, start, end), this.place.board);
       await this.tell({ do: "roll", dice }, { do: "play", roll: dice, play, moves, board: turned(after) });
@@ -189,10 +198,12 @@ class Practice {
   }
 
   /** The player on roll has won (0) or lost (1). */
-  end(lost, points = this.place.points) {
-    const won = this.mine === (lost === 0);
+  end(lost, result = this.place.result) {
+    const { length } = this.place, who = this.mine === (lost === 0) ? "me" : "opponent";
+    const score = this.score.map((points, k) => points + (k === (who === "me" ? 0 : 1) ? result.points : 0));
+    this.ended = { result: { ...result, winner: who }, score, winner: length && Math.max(...score) >= length ? who : null };
     this.draw();
-    this.say(`${won ? t("you win") : t("opponent wins", { opponent: "motif" })} ${t("points", { count: points })}.`);
+    this.say(resultWords(this.ended, "motif"));
     show(this.actions, button(t("start again"), () => this.start(), { id: "again", primary: true }));
   }
 }

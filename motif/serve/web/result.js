@@ -8,9 +8,9 @@ import { t } from "./texts.js";
 /** Smallest error, in millipoints, that is tried again. */
 const TRIED = 20;
 
-/** The number of a player's errors that are tried again. */
+/** The number of a player's errors that are tried again: those above three standard errors. */
 export function errorCount(decisions, seat) {
-  return decisions.filter((one) => one.counts && one.decider === seat && one.error >= TRIED).length;
+  return decisions.filter((one) => one.counts && one.decider === seat && one.error >= TRIED && (one.exact_error ?? one.error) > 3 * (one.error_se ?? 0)).length;
 }
 
 export class ResultCard {

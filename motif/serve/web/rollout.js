@@ -54,13 +54,13 @@ async function rollOut(place, about, isPlay, steps, play = []) {
 }
 
 function spread(se) {
-  return [" ", h("small", `\u00b1 ${figure(se, 3)}`)];
+  return [" ", h("small", `\u00b1\u00a0${figure(se, 3)}`)];
 }
 
 function playsTable({ plays, player, trials }) {
   const rows = plays.map((one, k) => [h("label", { class: "check" }, h("input", { type: "checkbox", value: one.notation, checked: true }), playName(one.notation)), [signed(one.equity), spread(one.se.equity)],
     k ? [signed(one.equity.toFixed(3) - plays[0].equity.toFixed(3)), spread(one.difference_se), -one.difference < 2 * one.difference_se && [" ", h("small", t("too close"))]] : "", percent(one.mean.win)]);
-  return [table(t("rollout"), [t("play"), t("equity"), t("difference"), t("wins")], rows), source(t("rolled by", { player, count: plays[0].trials ?? trials }))];
+  return [table(t("rollout"), [t("play"), t("equity"), t("difference"), t("wins")], rows, { class: "rollout" }), source(t("rolled by", { player, count: plays[0].trials ?? trials }))];
 }
 
 function cubeTable(answer) {

@@ -17,10 +17,8 @@ async function answered(request) {
     const answer = await fetch(request);
     if (answer.ok) (await caches.open(CACHE)).put(request, answer.clone());
     return answer;
-  } catch (error) {
-    const kept = await caches.match(request, { ignoreSearch: true });
-    if (kept) return kept;
-    throw error;
+  } catch {
+    return await caches.match(request, { ignoreSearch: true }) ?? Response.error();
   }
 }
 

@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
+from motif.analysis.confirmation import CONFIRMED_Z
 from motif.board.marks import MIN_RATED, pr_rating
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.frames import Record
@@ -341,8 +342,13 @@ class AnalysisStore(Database):
 
 
 def is_error(decision: Record) -> bool:
-    """Return whether a decision of a review is an error that has a theme, and becomes a card."""
-    return bool(decision["counts"]) and decision["error"] >= MIN_ERROR
+    """Return whether a decision of a review is an error that has a theme, and becomes a card.
+
+    An error that a rollout has not confirmed is none.
+    """
+    error: float = decision["error"]
+    is_sure = decision.get("exact_error", error) > CONFIRMED_Z * (decision.get("error_se") or 0.0)
+    return bool(decision["counts"]) and error >= MIN_ERROR and is_sure
 
 
 def _make_cards(

@@ -6,7 +6,13 @@ from typing import Annotated, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from motif.analysis.confirmation import DIGITS, compare_with_best, cube_source, difference_shown
+from motif.analysis.confirmation import (
+    CONFIRMED_Z,
+    DIGITS,
+    compare_with_best,
+    cube_source,
+    difference_shown,
+)
 from motif.analysis.cube_records import as_shown, cube_answers
 from motif.analysis.judge import MatchOptions, for_match
 from motif.benchmarks.losses import MILLIPOINTS
@@ -74,8 +80,8 @@ class QuizVerdict(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """Whether the cost is less than that of the smallest error that becomes a question."""
-        return self.cost < MIN_ERROR / MILLIPOINTS
+        """Whether the cost is less than that of the smallest error to become a question, or unconfirmed."""
+        return self.cost < MIN_ERROR / MILLIPOINTS or self.cost <= CONFIRMED_Z * (self.se or 0.0)
 
 
 def judge_answer(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVerdict:

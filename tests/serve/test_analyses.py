@@ -17,7 +17,7 @@ from motif.board.mat_file import mat_text
 from motif.evaluators.named import own_name
 from motif.runtime.errors import RecordError
 from motif.serve import analysis_api
-from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, UnknownAnalysis
+from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, UnknownAnalysis, is_error
 from motif.serve.bodies import encoded
 from motif.serve.database import StorageError
 from motif.serve.game_api import levels
@@ -360,6 +360,20 @@ def test_a_trainer_asks_answerable_questions(client, kind):
     assert client.get("/api/v1/learn").json()["progress"][kind]["known"] == known
 
 
+@pytest.mark.parametrize(
+    ("error", "se", "counts", "expected"),
+    [
+        (20.0, None, True, True),
+        (19.0, None, True, False),
+        (54.0, None, False, False),
+        (54.0, 24.0, True, False),
+        (54.0, 17.9, True, True),
+    ],
+)
+def test_an_error_that_a_rollout_has_not_confirmed_is_no_question(error, se, counts, expected):
+    assert is_error({"error": error, "error_se": se, "counts": counts}) == expected
+
+
 def test_answers_to_an_error_are_judged_by_its_analysis(client):
     candidates = [{"done": "8/5 6/5", "equity": 0.2}, {"done": "24/23 13/10", "equity": 0.15}]
     question = {"id": f"{ID}:cAgAAAAAAAAA", "is_play": True, "best": "8/5 6/5", "candidates": candidates}
@@ -370,6 +384,10 @@ def test_answers_to_an_error_are_judged_by_its_analysis(client):
 
     assert judged(question, "24/23 13/10")["cost"] == pytest.approx(0.05)
     assert judged(question, "8/5 6/5")["right"]
+    rolled = [{**one, "source": "rollout"} for one in candidates]
+    for se, is_right in ((16.0, False), (24.0, True)):
+        uncertain = {**question, "candidates": rolled, "done": "24/23 13/10", "error_se": se}
+        assert judged(uncertain, "24/23 13/10")["right"] == is_right
     doubled = {"id": ID, "is_play": False, "action": "double, take"}
     doubled |= {"done": "pass", "error_se": 10.0}
     doubled["candidates"] = [

@@ -276,7 +276,9 @@ class ReviewedDecisionAnswer(ReviewShownAnswer, CostAnswer):
     done: str | None
     best: str | None
     error: float
-    """Millipoints of normalised equity."""
+    """Millipoints of normalised equity: the difference of the rounded equities."""
+    exact_error: float
+    """The error before rounding; totals are sums of these."""
     mark: str
     counts: bool
     player: str | None = None

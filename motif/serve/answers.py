@@ -555,13 +555,18 @@ class ResultAnswer(Answer):
     """Whether it counts as a single game by the Jacoby rule."""
 
 
-class PlacedAnswer(CubeStateAnswer):
-    """A position in every form, with its match state."""
+class ScoreAnswer(CubeStateAnswer):
+    """The cube, the score and the rules of a game."""
 
     score: tuple[int, int]
     crawford: bool
     jacoby: bool
     beavers: bool
+
+
+class PlacedAnswer(ScoreAnswer):
+    """A position in every form, with its match state."""
+
     board: list[int]
     """26 numbers, from the perspective of the player on roll."""
     id: str

@@ -276,9 +276,7 @@ class ReviewedDecisionAnswer(ReviewShownAnswer, CostAnswer):
     done: str | None
     best: str | None
     error: float
-    """Millipoints of normalised equity: the difference of the rounded equities."""
-    exact_error: float
-    """The error before rounding; totals are sums of these."""
+    """Millipoints of normalised equity."""
     mark: str
     counts: bool
     player: str | None = None

@@ -77,16 +77,12 @@ def test_the_list_of_an_analysis_agrees_with_its_errors(decisions):
             assert -made["difference"] == pytest.approx(points(one), abs=EXACTLY)
 
 
-def test_totals_are_the_sums_of_the_exact_errors_and_of_those_shown_within_rounding(lines, decisions):
+def test_totals_are_the_sums_of_the_errors_shown(lines, decisions):
     (players,) = (line["players"] for line in lines if "players" in line)
     for seat, player in enumerate(players):
         own = [one for one in decisions if one["counts"] and one["decider"] == seat]
         assert player["overall"]["decisions"] == len(own)
-        total = player["overall"]["total"]
-        assert total == pytest.approx(sum(one["exact_error"] for one in own) / 1000, abs=EXACTLY)
-        rounded = [one for one in own if one["error"] != one["exact_error"]]
-        assert all(abs(one["error"] - one["exact_error"]) <= 1 + EXACTLY for one in rounded)
-        assert total == pytest.approx(sum(map(points, own)), abs=0.001 * len(rounded))
+        assert player["overall"]["total"] == pytest.approx(sum(map(points, own)), abs=EXACTLY)
 
 
 def test_hint_why_and_quiz_have_the_number_of_the_analysis(client, errors):

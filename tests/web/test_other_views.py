@@ -119,12 +119,6 @@ def test_a_match_of_gnubg_is_analysed(analysed):
     report = commanded("analyse", str(path))
     rates = page.locator("#players tbody tr:nth-child(2) td").all_text_contents()
     assert rates == [f"{one['error_rate']:.1f}" for one in report["players"]]
-    for name, kind in (("plays", "chequer"), ("the cube", "cube")):
-        lost = page.locator(f"#players tr:has-text('Lost on {name}') td").all_text_contents()
-        totals = [one[kind] for one in report["players"]]
-        assert lost == [f"{one['total']:.3f} ({100 * one['mwc']:.2f}\u00a0%)" for one in totals]
-    in_all = sum(one["overall"]["total"] for one in report["players"])
-    assert f"cost {in_all:.3f} in all" in page.text_content("[role=status].source")
     page.select_option("#which", "marked")
     marked = sum(sum(one["marks"].values()) for one in report["players"])
     assert page.locator("#decisions tr[data-number]").count() == marked
@@ -132,7 +126,6 @@ def test_a_match_of_gnubg_is_analysed(analysed):
     page.click("#decisions tr:has-text('Ann Lee: doubles') .play")
     actions = page.locator(".candidates tbody th").all_text_contents()
     assert actions == ["No redouble", "Redouble, take", "Redouble, pass"]
-    assert page.text_content(".candidates caption") == "Equities of the cube actions"
     first = page.text_content(".decision-words")
     page.click("#next")
     assert page.text_content(".decision-words") != first
@@ -175,7 +168,6 @@ def test_the_grid_of_rolls_is_not_cut_in_german(new_page, server):
     assert all(re.fullmatch(r"[+\u2212]?\d?,\d\d", cell) for cell in cells if cell)
     assert not any(re.match(r"[+\u2212]?0", cell) for cell in cells)
     assert page.eval_on_selector(".grid .wide", "one => one.scrollWidth <= one.clientWidth")
-    assert not re.search(r"\b[1-6]-[1-6]\b", page.text_content(".why-panel"))
 
 
 def test_refusals_are_german_too(new_page, server, tmp_path):

@@ -98,7 +98,10 @@ class MatchDecision:
         return "{}{}".format(*self.moment.roll) if isinstance(self.moment, PlayedRoll) else ""
 
     def rounded(self) -> "MatchDecision":
-        """Return the decision with equities of `DIGITS` decimals, and the error as their difference."""
+        """Return the decision with equities of `DIGITS` decimals, and the error as their difference.
+
+        Lists and totals of rounded decisions add up as shown.
+        """
         candidates = tuple(replace(one, equity=round(one.equity, DIGITS)) for one in self.candidates)
         lost = self._difference_of({one.done: one for one in candidates}) if self.error else 0.0
         error = round(self.error, DIGITS)

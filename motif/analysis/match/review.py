@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from motif.analysis.confirmation import confirming_rollout
 from motif.analysis.match.decision_errors import context_of, judge_cube, judge_plays, roll_luck
 from motif.analysis.match.decisions import CostUnit, MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
-from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import MatchRecord
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
@@ -116,23 +116,30 @@ class Review:
         yield [act for chance in chances for act in self._cube(chance)]
 
     def records(self, part: Sequence[Reviewed]) -> list[dict[str, object]]:
-        """Return a part's JSON records, with rounded equities and errors.
-
-        ``exact_error``, in millipoints, is the error before rounding, of which totals are sums.
-        """
-        names, unit = self.record.players, CostUnit.of_length(self.record.length)
-        records = []
-        for one in part:
-            decision = one.decision
-            shown = one if decision is None else replace(one, decision=decision.rounded())
-            exact = 0.0 if decision is None else MILLIPOINTS * decision.error
-            records.append({**shown.to_dict(names, unit), "exact_error": exact})
-        return records
+        """Return a part's JSON records, with rounded equities and errors."""
+        shown = (
+            one if one.decision is None else replace(one, decision=one.decision.rounded()) for one in part
+        )
+        return [one.to_dict(self.record.players, CostUnit.of_length(self.record.length)) for one in shown]
 
     def players(self) -> list[dict[str, object]]:
-        """Return both players' totals for JSON after all `parts`, as a match analysis has them."""
-        record, unit, result = self.record, CostUnit.of_length(self.record.length), result_of(self.record)
-        both = both_players(record.players, unit, self.evaluator.name, self._decisions, self._lucks, result)
+        """Return both players' totals for JSON after all `parts`; see `PlayerAnalysis.to_dict`.
+
+        ``total`` is the sum of the rounded errors, as listed; rates are those of a match analysis.
+        """
+        records, shown = (
+            self._totals(decisions)
+            for decisions in (self._decisions, [one.rounded() for one in self._decisions])
+        )
+        for record, rounded in zip(records, shown, strict=True):
+            for part in ("overall", "chequer", "cube"):
+                record[part]["total"] = rounded[part]["total"]
+        return records
+
+    def _totals(self, decisions: Sequence[MatchDecision]) -> list[dict[str, Any]]:
+        record, lucks = self.record, self._lucks
+        unit, result = CostUnit.of_length(record.length), result_of(record)
+        both = both_players(record.players, unit, self.evaluator.name, decisions, lucks, result)
         return [player.to_dict() for player in both]
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:

@@ -1,19 +1,31 @@
 """How fits end and what they report: history, stop reasons, determinism, memory, errors."""
 
 import itertools
+import re
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from motif.fitting import design
 from motif.fitting.coordinate import solve_coordinate
-from motif.fitting.objective import rmse
+from motif.fitting.objective import FAILURES, Ending, rmse
 from motif.fitting.solve import SOLVERS, solver
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import decision_ids, noisy_problem
 
+ROOT = Path(__file__).resolve().parents[2]
 every_solver = pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
+
+
+def test_the_documentation_lists_every_ending():
+    text = (ROOT / "docs" / "explanation" / "how-it-learns.md").read_text("utf-8")
+    table, _, rest = text.partition("| stopped | meaning |\n|---|---|\n")[2].partition("\n\n")
+    listed = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
+    assert listed == [ending.value for ending in Ending]
+    assert listed[-len(FAILURES) :] == [ending.value for ending in FAILURES]
+    assert rest.startswith("The last four are failures.")
 
 
 @every_solver

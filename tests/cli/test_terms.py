@@ -1,6 +1,7 @@
 """The command terms."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,18 @@ _COLUMNS = {
     "effect_se",
     "effect_z",
 }
+
+
+@pytest.mark.slow
+def test_the_documentation_quotes_it(motif):
+    """The positions are from self-play with the default seed."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "terms.md").read_text("utf-8")
+    quoted = " ".join(page.partition("`motif terms latest`:\n")[2].partition("\n\nIt shows")[0].split())
+    shown = " ".join(re.sub(r"\d+\.\d\d %", "", motif("terms", "latest").out).split())
+    sentences = re.split(r"> (?=\d)", quoted)[1:]
+    assert len(sentences) == 2
+    for sentence in sentences:
+        assert sentence.replace("> ", "").strip() in shown
 
 
 @pytest.fixture(scope="module")

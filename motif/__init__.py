@@ -6,11 +6,11 @@ as ``"latest@1"``, weights, a fitted model (`from_sklearn`), or an object with `
 Ask      rank(position, roll)   best_play   evaluate(position)   evaluate_many   cube(position)   decide
          explain(position, roll)   legal_plays   bearoff   cube_windows   cube_efficiency
 Roll out rollout(position, trials=1296)   compare_plays(position, roll)   rollout_cube(position)
-Play     Game   analyse("match.mat")   read_match   write_match   convert
+Play     Game   analyse("match.mat")   read_match   write_match   convert   export(weights, "x.onnx")
 Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament   benchmark(player)   speed
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
-         fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net
-Load     load_player   load_evaluator   from_sklearn   read_weight_file   export
+         fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net   working_on
+Load     load_player   load_evaluator   load_static   from_sklearn   read_weight_file   parse_position
 Results have ``to_dict()``, ``to_frame()`` (but for probabilities) and a table.  Errors are a `MotifError`.
 """
 
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from motif.phase_net import PhaseNetSettings as PhaseNetSettings
     from motif.phase_net import train_phase_net as train_phase_net
     from motif.players import Player as Player
-    from motif.players import as_player
+    from motif.players.player import load_player as load_player
     from motif.players.ranking import Ranking as Ranking
     from motif.rollouts import Comparison as Comparison
     from motif.rollouts import RolloutResult as RolloutResult
@@ -108,7 +108,7 @@ if TYPE_CHECKING:
     from motif.sampling.samples import read_dataset as read_dataset
 
     __version__ = VERSION
-    load = load_player = as_player
+    load = load_player
 
 configure(
     Program("motif", Path(__file__).resolve().parent, cache_folder, cache_problem, open_private, COMPILATION)

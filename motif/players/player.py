@@ -227,7 +227,7 @@ PlayerLike = Player | EvaluatorLike | WeightFile | Path | str
 """A player, a name, a weight file, weights, or an object with a method ``evaluate_many(boards)``."""
 
 
-def as_player(player: PlayerLike) -> Player:
+def load_player(player: PlayerLike) -> Player:
     """Return a player for a name, weights, an evaluator or a player.
 
     Parameters
@@ -252,6 +252,10 @@ def as_player(player: PlayerLike) -> Player:
         return load(str(player))
     evaluator = as_evaluator(player)
     return static_player(evaluator) if isinstance(evaluator, StaticEvaluator) else EvaluatorPlayer(evaluator)
+
+
+as_player = load_player
+"""The name of `load_player` in motif's source, where most players are objects already."""
 
 
 def evaluator_of(player: PlayerLike) -> Evaluator:

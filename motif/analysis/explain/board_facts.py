@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motif.analysis.explain.concepts import Counted, Event, Moves
+from motif.analysis.explain.concepts import MIN_SHOTS, Counted, Event, Moves
 from motif.analysis.explain.exposure import Exposure
 from motif.analysis.explain.situation import (
     BACK,
@@ -66,8 +66,8 @@ _BAR_POINT = 7
 _BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
 _DEEP, _STACK = 2, 5
 """Highest point where a checker is buried; minimum number of checkers in a stack."""
-_MIN_SHOTS, _MIN_SAFE_NEXT = 2, 2
-"""Minimum gain to mention: in rolls that do not hit, and in next rolls that leave no shot."""
+_MIN_SAFE_NEXT = 2
+"""Minimum gain to mention in next rolls that leave no shot."""
 _MIN_HELD, _MIN_SPARE = 3, 3
 """Minimum gain to mention: in rolls that contain the opponent's rearmost checker, and in pips of timing."""
 _HELD = 18
@@ -344,7 +344,7 @@ class EventView:
         return after.pip_count < after.pip_count_opponent and not self._own[BACK + 1 :].any()
 
     def _shots(self) -> Iterator[BoardFact]:
-        if min(self.gain.safe, self.exposures[1].shots - self.exposures[0].shots) >= _MIN_SHOTS:
+        if min(self.gain.safe, self.exposures[1].shots - self.exposures[0].shots) >= MIN_SHOTS:
             yield shots_fact(self.exposures)
         for at, to in self.event.moves:
             alone = OFF < at <= BACK and self._other[at] == 1 and self._own[at] != 1

@@ -38,8 +38,8 @@ from motif.runtime.streams import DICE_PAIRS
 
 _MOST = 8
 """Maximum number of separate events; with the exposure, they give 512 positions."""
-_MIN_FEWER = 2
-"""Minimum difference of hitting rolls that counts as an event of its own."""
+MIN_SHOTS = 2
+"""Minimum difference of hitting rolls to mention, and that counts as an event of its own."""
 _MAX_CALM = 5
 """Maximum number of events for which next rolls are counted: 32 positions, 21 rolls each."""
 _SHOTS = ("hitting_rolls", "direct_shots", "hit_loss", "indirect_shots")
@@ -156,7 +156,7 @@ def parts_between(
     counted = counted_on(seen, with_next=situation.is_bringing_in and len(events) <= _MAX_CALM)
     gains = [Counted(*gain) for gain in zip(*map(shapley, counted.T), strict=True)]
     exposed = _exposed(static)
-    if abs(fewer) >= _MIN_FEWER and exposed.any():
+    if abs(fewer) >= MIN_SHOTS and exposed.any():
         *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
         if exposure * fewer > 0:
             gains = [gain._replace(safe=0.0) for gain in gains]

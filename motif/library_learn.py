@@ -23,7 +23,7 @@ from motif.learning.recalibration import Calibration, calibrated_weights, weight
 from motif.learning.recalibration import calibrate as calibration_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.parameters.named_sets import check_found
-from motif.players.player import Player, PlayerLike, as_player, evaluator_of
+from motif.players.player import Player, PlayerLike, evaluator_of, load_player
 from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import DatasetError, FitError, MotifError, PlayerError, SettingError, shown
 from motif.runtime.files import check_target, path_of, paths_of
@@ -127,7 +127,7 @@ class Fit(FittedWeights):
     @property
     def player(self) -> Player:
         """A player with these weights."""
-        return as_player(self.weights)
+        return load_player(self.weights)
 
     @cached_property
     def evaluator(self) -> StaticEvaluator:

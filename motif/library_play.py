@@ -11,7 +11,7 @@ from motif.doubling.efficiency_fit import EfficiencyFit, fit_efficiency
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.named import LATEST
-from motif.players.player import PlayerLike, as_player, evaluator_of
+from motif.players.player import PlayerLike, evaluator_of, load_player
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.settings import check_count, check_seed
 from motif.sampling.samples import Dataset, read_parts
@@ -169,7 +169,7 @@ def benchmark(
     """
     check_count("worst", worst, 0)
     check_seed(seed)
-    players = [as_player(one) for one in ([player] if versus is None else [player, versus])]
+    players = [load_player(one) for one in ([player] if versus is None else [player, versus])]
     lines = list(shipped_lines()) if files is None else []
     if files is None and not lines:
         raise SettingError("files: missing benchmark files or datasets; this installation has none", "files")

@@ -4,7 +4,7 @@ from motif.board.rules import check_match_length
 from motif.contests.pairs import new_contest, play_contest
 from motif.contests.result import ContestResult, ContestRules, contest_result
 from motif.contests.sequential import ERROR_RATE, SequentialTest
-from motif.players.player import PlayerLike, as_player
+from motif.players.player import PlayerLike, load_player
 from motif.runtime.errors import SettingError
 from motif.runtime.settings import check_count, check_error_rate, check_flag, check_seed
 
@@ -69,7 +69,7 @@ def play_money_games(
         raise SettingError("until_certain requires cubeless games without luck adjustment", "until_certain")
     contest = new_contest(ContestRules(0, cube, jacoby), luck_adjusted)
     test = SequentialTest(error_rate) if until_certain else None
-    played = play_contest(contest, as_player(first), as_player(second), games, seed, jobs, test)
+    played = play_contest(contest, load_player(first), load_player(second), games, seed, jobs, test)
     return contest_result(contest.rules, played, contest.judge, error_rate, test)
 
 
@@ -121,7 +121,7 @@ def play_matches(
     >>> motif.play_matches("simple", "simple", 4, length=1, jobs=1).mwc
     0.5
     """
-    one, other = as_player(first), as_player(second)
+    one, other = load_player(first), load_player(second)
     seed, matches = check_seed(seed), check_count("matches", matches, 2)
     check_match_length(length)
     contest = new_contest(ContestRules(length, cube), luck_adjusted)

@@ -17,7 +17,7 @@ from motif.contests.sequential import SequentialTest
 from motif.evaluators import Evaluator
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import switched_equities
-from motif.players.player import Player, PlayerLike, as_player, cube_evaluator
+from motif.players.player import Player, PlayerLike, cube_evaluator, load_player
 from motif.rollouts.games import Dice, SeededDice, lockstep, luck_of_rolls, starts
 from motif.rollouts.playout import MAX_PLIES
 from motif.runtime.arrays import FloatArray, IntArray
@@ -43,8 +43,8 @@ def new_contest(rules: ContestRules, luck_adjusted: bool | PlayerLike = False) -
     """Return a contest with its judge and with the newest weights as the advisor."""
     judge = None
     if luck_adjusted is not False:
-        judge = as_player(default_player() if luck_adjusted is True else luck_adjusted).require_evaluator()
-    advisor = as_player(default_player()).require_evaluator() if rules.cube or rules.length else None
+        judge = load_player(default_player() if luck_adjusted is True else luck_adjusted).require_evaluator()
+    advisor = load_player(default_player()).require_evaluator() if rules.cube or rules.length else None
     return Contest(rules, advisor, judge)
 
 

@@ -23,7 +23,7 @@ from motif.contests.result import (
     mean_of_pairs,
     too_few,
 )
-from motif.players.player import Player, PlayerLike, as_player
+from motif.players.player import Player, PlayerLike, load_player
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.frames import Tabular
@@ -242,7 +242,7 @@ def _seats(players: Sequence[PlayerLike]) -> tuple[list[Player], list[str]]:
     """Return the players and their names; raise `SettingError` for too few players or for duplicate names."""
     if isinstance(players, str) or not isinstance(players, Sequence):
         raise SettingError("players must be a list of at least 2, such as ['latest', 'pubeval']")
-    seats = [as_player(player) for player in players]
+    seats = [load_player(player) for player in players]
     names = [player.name for player in seats]
     if len(names) < 2:
         raise SettingError(f"a tournament needs at least 2 players, not {len(names)}")

@@ -4,9 +4,9 @@ from motif.players.player import (
     CompiledPlayer,
     EvaluatorPlayer,
     Player,
-    as_player,
     evaluator_of,
     load,
+    load_player,
     static_player,
 )
 
@@ -14,8 +14,8 @@ __all__ = [
     "CompiledPlayer",
     "EvaluatorPlayer",
     "Player",
-    "as_player",
     "evaluator_of",
     "load",
+    "load_player",
     "static_player",
 ]

@@ -254,10 +254,6 @@ def load_player(player: PlayerLike) -> Player:
     return static_player(evaluator) if isinstance(evaluator, StaticEvaluator) else EvaluatorPlayer(evaluator)
 
 
-as_player = load_player
-"""The name of `load_player` in motif's source, where most players are objects already."""
-
-
 def evaluator_of(player: PlayerLike) -> Evaluator:
     """Return the evaluator of a player in any form; raises `PlayerError` if it has none."""
-    return player if isinstance(player, Evaluator) else as_player(player).require_evaluator()
+    return player if isinstance(player, Evaluator) else load_player(player).require_evaluator()

@@ -347,7 +347,7 @@ def is_error(decision: Record) -> bool:
     An error that a rollout has not confirmed is none.
     """
     error: float = decision["error"]
-    is_sure = decision.get("exact_error", error) > CONFIRMED_Z * (decision.get("error_se") or 0.0)
+    is_sure = error > CONFIRMED_Z * (decision.get("error_se") or 0.0)
     return bool(decision["counts"]) and error >= MIN_ERROR and is_sure
 
 

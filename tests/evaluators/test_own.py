@@ -11,7 +11,7 @@ from motif.evaluators.own import as_evaluator, from_sklearn
 from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.library import load_evaluator as load_evaluator_of
 from motif.library import rank
-from motif.players import Player, as_player
+from motif.players import Player, load_player
 from motif.runtime.errors import PlayerError
 from motif.sampling.samples import Dataset, labelled
 from tests.games import some_boards
@@ -93,7 +93,7 @@ def test_values_beyond_rounding_are_refused_with_their_digits(given, said):
 def test_a_file_and_an_object_rank_alike(tmp_path):
     path = tmp_path / "my_eval.py"
     path.write_text(FILE)
-    by_object = rank("4HPwATDgc/ABMA", "31", player=as_player(Lead()))
+    by_object = rank("4HPwATDgc/ABMA", "31", player=load_player(Lead()))
     by_file = rank("4HPwATDgc/ABMA", "31", player=str(path))
     assert [play.play for play in by_object.plays] == [play.play for play in by_file.plays]
     assert load_evaluator(f"{path}:Racer@1").plies == 1
@@ -241,7 +241,7 @@ def test_a_player_that_chooses_is_loaded_from_a_file(tmp_path):
     path = tmp_path / "runner.py"
     path.write_text(PLAYER_FILE)
     for name in (path, f"{path}:Runner"):
-        player = as_player(name)
+        player = load_player(name)
         assert (player.name, player.evaluator) == (str(name), None)
         assert player.choose("4HPwATDgc/ABMA", "31") == legal_plays("4HPwATDgc/ABMA", "31")[0]
         with pytest.raises(PlayerError, match=r"^the player '.*' chooses plays but cannot evaluate pos"):
@@ -249,7 +249,7 @@ def test_a_player_that_chooses_is_loaded_from_a_file(tmp_path):
         with pytest.raises(
             PlayerError, match=r"^the player '.*@1' chooses|^the player '.*' chooses plays but"
         ):
-            as_player(f"{name}@1")
+            load_player(f"{name}@1")
     # Workers load the file again.
     assert play_money_games(str(path), "random", 20, jobs=2) == play_money_games(path, "random", 20, jobs=1)
     assert play_matches(path, "random", 2, length=1, jobs=1).matches == 2

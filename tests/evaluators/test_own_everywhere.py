@@ -16,7 +16,7 @@ from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.evaluators import LookaheadEvaluator, load_static
 from motif.evaluators.own import as_evaluator
 from motif.library import cube, rank
-from motif.players import as_player
+from motif.players import load_player
 from motif.rollouts import compare_plays, rollout
 from motif.rollouts.rollout_evaluator import load_rollout
 from motif.rollouts.rollout_settings import RolloutSettings
@@ -106,7 +106,7 @@ def test_questions(evaluator):
 
 @every_evaluator
 def test_contests(evaluator):
-    player = as_player(evaluator)
+    player = load_player(evaluator)
     expected, result = (play_money_games(one, "simple", 20, seed=1, jobs=1) for one in (BUILT_IN, player))
     assert result == expected
     assert play_money_games(player, "simple", 8, jobs=2) == play_money_games(BUILT_IN, "simple", 8, jobs=1)
@@ -118,9 +118,9 @@ def test_contests(evaluator):
 @every_evaluator
 def test_benchmarks(evaluator):
     boards, rolls = some_decisions("pubeval", 20, seed=2)
-    best = as_player(BUILT_IN).choose_many(boards, rolls, np.zeros(20, np.uint64))
+    best = load_player(BUILT_IN).choose_many(boards, rolls, np.zeros(20, np.uint64))
     benchmark = BenchmarkFile("made", boards, rolls, np.arange(21), best, np.full(20, 0.1))
-    rate = error_rate(as_player(evaluator), benchmark, jobs=1)
+    rate = error_rate(load_player(evaluator), benchmark, jobs=1)
     assert rate.unlisted == 0
 
 
@@ -198,4 +198,4 @@ def test_what_cannot_go_to_workers_is_said():
     with pytest.raises(
         MotifError, match=r"the work cannot be sent to other processes: TypeError: .*; use jobs=1"
     ):
-        play_money_games(as_player(Locked()), "simple", 40, jobs=2)
+        play_money_games(load_player(Locked()), "simple", 40, jobs=2)

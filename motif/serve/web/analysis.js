@@ -207,7 +207,7 @@ export class Analysis {
     if (this.filter.value === "errors") shown.sort((a, b) => b.one.error - a.one.error);
     // Totals include errors that are too small to be listed.
     const summed = this.filter.value === "errors" ? this.decisions.filter((one) => this.isOfWhom(one)) : shown.map(({ one }) => one);
-    const cost = figure(summed.reduce((sum, one) => sum + (one.counts ? one.exact_error ?? one.error : 0), 0) / MILLI, 3);
+    const cost = figure(summed.reduce((sum, one) => sum + (one.counts ? one.error : 0), 0) / MILLI, 3);
     show(this.sum, this.filter.value !== "all" && shown.length ? t("errors in all", { count: shown.length, cost }) : "");
     show(this.list, shown.length ? shown.map(({ one, number }) => this.row(one, number)) : h("tr", h("td", { colspan: 4 }, t("nothing to show"))));
     if (this.players) {

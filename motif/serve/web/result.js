@@ -10,7 +10,7 @@ const TRIED = 20;
 
 /** The number of a player's errors that are tried again: those above three standard errors. */
 export function errorCount(decisions, seat) {
-  return decisions.filter((one) => one.counts && one.decider === seat && one.error >= TRIED && (one.exact_error ?? one.error) > 3 * (one.error_se ?? 0)).length;
+  return decisions.filter((one) => one.counts && one.decider === seat && one.error >= TRIED && one.error > 3 * (one.error_se ?? 0)).length;
 }
 
 export class ResultCard {

@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, NoReturn
 
 from fastapi import HTTPException
 from pydantic_core import to_json
@@ -44,6 +44,10 @@ _BODIES = 16
 """Bodies of the largest size that may be in memory at once; small ones are never refused."""
 _PIPELINED = 16
 """Maximum number of unanswered requests of a connection."""
+_PIPELINED_BODIES = 1 << 16
+"""Maximum bytes of the bodies of pipelined requests of a connection, while they wait for their turn."""
+_BODILESS = (*_SAFE, "DELETE", "OPTIONS")
+"""Methods of requests that have no body; one that nobody reads would hide that the client leaves."""
 
 _Base: Any = AutoHTTPProtocol
 
@@ -78,7 +82,7 @@ class Guard:
             headers = _headers(scope)
             self._check_host(headers)
             self._check_origin(scope, headers)
-            self._check_length(headers)
+            self._check_length(scope["method"], headers)
         except HTTPException as error:
             await problem(error.status_code, error.detail, headers=error.headers)(scope, receive, send)
             return
@@ -122,8 +126,10 @@ class Guard:
         if is_foreign:
             raise refusal(403, "pages of other origins may not send requests to this server; see --cors")
 
-    def _check_length(self, headers: dict[bytes, bytes]) -> None:
+    def _check_length(self, method: str, headers: dict[bytes, bytes]) -> None:
         text = headers.get(b"content-length", b"0")
+        if method in _BODILESS and (b"transfer-encoding" in headers or text.strip(b"0")):
+            raise refusal(400, f"a {method} request must have no body")
         if not text.isdigit() or len(text) > 19 or int(text) > self.most:
             raise _too_large(self.most)
 
@@ -183,6 +189,9 @@ class PatientProtocol(_Base):
     It is the `Client` of its requests, and limits their headers and their number, which uvicorn with
     httptools does not.  The answer to the last of too many pipelined requests closes the connection, and what
     follows that request is ignored; the client may send it again.
+
+    uvicorn stops reading while pipelined requests or a large body wait, and does not notice then that the
+    client leaves; the protocol here goes on reading, up to limits.
     """
 
     app_state: dict[str, object]
@@ -223,9 +232,7 @@ class PatientProtocol(_Base):
         while self._unanswered and self._unanswered[0].response_complete:
             self._unanswered.popleft()
         if len(self._unanswered) >= _PIPELINED:
-            self._is_full = True
-            self._unanswered[-1].keep_alive = False
-            raise ValueError("too many requests before the first answer")
+            self._refuse_more()
         super().on_message_begin()
         self._head = self._count = 0
         self._is_in_head = self._has_heard = True
@@ -247,16 +254,31 @@ class PatientProtocol(_Base):
         self._is_in_head = False
         super().on_headers_complete()
         self._unanswered.append(self.cycle)
+        if self.pipeline:
+            self.flow.resume_reading()
 
     def on_body(self, body: bytes) -> None:
         """See `httptools.HttpRequestParser`."""
         self._has_heard = True
         super().on_body(body)
+        if self.pipeline and sum(len(cycle.body) for cycle, _ in self.pipeline) > _PIPELINED_BODIES:
+            self.pipeline.popleft()
+            self._unanswered.pop()
+            self.cycle = self._unanswered[-1]
+            self.flow.resume_reading()
+            self._refuse_more()
 
     def on_message_complete(self) -> None:
         """See `httptools.HttpRequestParser`."""
         self._has_heard = True
         super().on_message_complete()
+        self.flow.resume_reading()
+
+    def _refuse_more(self) -> NoReturn:
+        """Ignore the current request and all later ones of this connection."""
+        self._is_full = True
+        self._unanswered[-1].keep_alive = False
+        raise ValueError("too many requests before the first answer")
 
     def _measure(self, size: int) -> None:
         self._head += size

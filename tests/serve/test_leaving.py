@@ -22,7 +22,7 @@ def post(size, path=b"/work"):
 
 
 class Work:
-    """An application whose every answer takes until its client leaves, or it is told to go on."""
+    """An application whose every answer takes until its client leaves, or the test lets it end."""
 
     def __init__(self):
         self.has_begun, self.ends = asyncio.Event(), asyncio.Event()

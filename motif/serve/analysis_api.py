@@ -14,7 +14,7 @@ from motif.board.parsing import parse_position
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.frames import Record
 from motif.serve.analysis_store import AnalysisStore, CardCounts, UnknownAnalysis
-from motif.serve.bodies import BodyRoute, computed, encoded, json_answer, problem, service_of
+from motif.serve.bodies import BodyRoute, LargeAnswer, computed, encoded, json_answer, problem, service_of
 from motif.serve.costs import RequestKind
 from motif.serve.engine_service import EngineService
 from motif.serve.game_api import SECONDS_TO_FOLLOW
@@ -68,19 +68,22 @@ def _store(request: Request) -> AnalysisStore:
 @router.get("/analyses")
 async def analyses(request: Request) -> Response:
     """Return the stored analyses, without their decisions."""
-    return json_answer({"analyses": await service_of(request).stored(_store(request).summaries)})
+    service, store = service_of(request), _store(request)
+    return LargeAnswer(await service.stored(lambda: encoded({"analyses": store.summaries()})), service)
 
 
 @router.get("/analyses/{analysis}")
 async def analysis(analysis: str, request: Request) -> Response:
     """Return a stored analysis."""
-    return json_answer(await service_of(request).stored(_store(request).read, analysis))
+    service = service_of(request)
+    return LargeAnswer(await service.stored(_analysis, _store(request), analysis), service)
 
 
 @router.get("/history")
 async def history(request: Request) -> Response:
     """Return the stored analyses, and the reader's rating, luck and error themes."""
-    return json_answer(await service_of(request).stored(_store(request).history))
+    service, store = service_of(request), _store(request)
+    return LargeAnswer(await service.stored(lambda: encoded(store.history())), service)
 
 
 @router.post("/analyses/{analysis}")

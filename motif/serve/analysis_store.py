@@ -21,6 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
+from pydantic_core import to_json
+
 from motif.analysis.confirmation import CONFIRMED_Z
 from motif.board.marks import MIN_RATED, pr_rating
 from motif.runtime.errors import MotifError, RecordError
@@ -404,8 +406,13 @@ def _check(record: Record) -> None:
 
 
 def _loaded(row: sqlite3.Row, *names: str) -> Record:
-    """Return a row with the values of the columns `names`, which may be missing, read from JSON."""
-    return dict(row) | {name: row[name] and json.loads(row[name]) for name in names}
+    """Return a row with the values of the columns `names`, which may be missing, read from JSON.
+
+    Raises any exception for a row that cannot be written as JSON, either.
+    """
+    record = dict(row) | {name: row[name] and json.loads(row[name]) for name in names}
+    to_json(record, inf_nan_mode="null")
+    return record
 
 
 def with_ratings(players: Sequence[Record]) -> list[Record]:

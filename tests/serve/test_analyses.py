@@ -279,6 +279,8 @@ def test_lists_read_no_decisions(store, tmp_path):
         {"errors": "[[["},
         {"name": b"\xff"},
         {"game": b"\xff"},
+        {"name": '"\ud800"'.encode("utf-8", "surrogatepass")},
+        {"heading": r'{"names": ["\ud800"]}'},
     ],
     ids=str,
 )
@@ -297,11 +299,23 @@ def test_a_damaged_analysis_affects_itself_alone(client, tmp_path, columns):
     assert client.delete(f"/api/v1/analyses/{bad}").status_code == 200
 
 
-@pytest.mark.parametrize("question", ["{bad", "5", "", b"\xff"])
-def test_a_damaged_card_stops_no_other(store, tmp_path, question):
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"question": "{bad"},
+        {"question": "5"},
+        {"question": ""},
+        {"question": b"\xff"},
+        {"question": r'{"id": "\ud800"}'},
+        {"box": b"\xff"},
+    ],
+    ids=str,
+)
+def test_a_damaged_card_stops_no_other(store, tmp_path, columns):
     name = kept(store, decision(), decision())
+    ((column, value),) = columns.items()
     with sqlite3.connect(tmp_path / ANALYSES_FILE) as connection:
-        connection.execute("UPDATE cards SET question = ? WHERE key = ?", (question, f"{name}:0"))
+        connection.execute(f"UPDATE cards SET {column} = ? WHERE key = ?", (value, f"{name}:0"))
         connection.execute("UPDATE analyses SET heading = '{bad'")
     card = store.next_card("error")
     assert (card["key"], card["player"]) == (f"{name}:1", None)

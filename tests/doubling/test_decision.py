@@ -9,7 +9,7 @@ from motif.board.match_state import MatchState
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.doubling import DEFAULT_EFFICIENCY, Efficiency, cube_decision, cubeful_equities
-from motif.doubling.cube_states import cube_model_for
+from motif.doubling.cube_states import ALMOST, cube_model_for
 from motif.doubling.equities import efficiency_class
 from motif.evaluators import Probabilities, load_evaluator
 from motif.runtime.errors import SettingError
@@ -96,8 +96,8 @@ def test_decisions_are_what_their_equities_say(chances, state, x):
     for taken in ("double", "no double", "pass", "take"):
         assert decision.cost(taken) >= 0
     if decision.should_double:
-        # The exception is a rounding error of the model for playing on without gammons.
-        assert decision.doubled >= decision.no_double or chances.win_gammon == 0
+        # Equities that differ by a rounding error are equal; without gammons, such an error may be larger.
+        assert decision.doubled >= decision.no_double - ALMOST or chances.win_gammon == 0
         assert decision.action.split(", ")[0] in ("double", "redouble")
     if decision.action.startswith("too good"):
         assert decision.no_double > decision.double_pass

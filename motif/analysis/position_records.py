@@ -24,6 +24,7 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.ranking import (
+    ALL_PLAYS,
     FULL_DEPTH,
     MONEY,
     CubeContext,
@@ -45,8 +46,6 @@ from motif.runtime.parallel import run_ordered
 if TYPE_CHECKING:
     from motif.analysis.explain import PositionExplanation
 
-PLAYS_WITH_PROBABILITIES = 10
-"""Number of best plays in a hint that include probabilities."""
 _COMMENT = "#"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DICE = 2
@@ -214,7 +213,7 @@ def hint(
     full_depth: int = FULL_DEPTH,
     asked: Sequence[Play] = (),
 ) -> tuple[Ranking, Record]:
-    """Return the ranked plays of a roll, the best with probabilities, and their JSON record.
+    """Return the ranked plays of a roll, with probabilities, and their JSON record.
 
     Plays are valued at the score and cube given by `options` and by the ID's `match`, the `full_depth` best
     and those `asked` for to full depth.
@@ -227,7 +226,7 @@ def hint(
         context,
         full_depth=full_depth,
         asked=asked,
-        chances_for=PLAYS_WITH_PROBABILITIES,
+        chances_for=ALL_PLAYS,
         name=player,
     )
     return ranking, {**ranking.to_dict(), **valued}
@@ -286,14 +285,10 @@ def _hints(
         ):
             play["moves"] = [list(move) for move in _decoded(path, *roll)[1]]
             play["equity"], play["source"] = equity, source_words(source)
-        order = best_first(values, before, batch, evaluator)
-        # The best plays of each decision get probabilities.
-        places = np.arange(len(order)) - batch.offsets[batch.decision]
-        shown = np.sort(order[places < PLAYS_WITH_PROBABILITIES])
-        chances = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
-        for row, five in zip(shown.tolist(), chances.tolist(), strict=True):
-            described[row] |= dict(zip(OUTPUTS, five, strict=True))
-        ranked = [described[row] for row in order.tolist()]
+        chances = probabilities_of(evaluator, context, batch.boards, sources)
+        for play, five in zip(described, chances.tolist(), strict=True):
+            play |= dict(zip(OUTPUTS, five, strict=True))
+        ranked = [described[row] for row in best_first(values, before, batch, evaluator).tolist()]
         for record in _listed(boards, rolls, batch, ranked):
             records.append({**record, "player": player})
     return records

@@ -5,13 +5,12 @@ from typing import Literal
 
 from motif.analysis.cube_records import decision_record
 from motif.analysis.judge import MatchOptions, for_match
-from motif.analysis.position_records import PLAYS_WITH_PROBABILITIES
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on
 from motif.board.position import Position
 from motif.doubling import CubeDecision, cube_decision
 from motif.evaluators import Evaluator
-from motif.players.ranking import Ranking, rank_plays
+from motif.players.ranking import ALL_PLAYS, Ranking, rank_plays
 from motif.players.resignations import is_accepted
 from motif.runtime.frames import Tabular
 
@@ -66,7 +65,7 @@ def decide_turn(
     if roll is not None:
         context, _ = for_match(evaluator, options, match)
         ranking = rank_plays(
-            position, roll, evaluator, context, chances_for=PLAYS_WITH_PROBABILITIES, name=name
+            position, roll, evaluator, context, chances_for=ALL_PLAYS, name=name
         )
         return TurnDecision("play", ranking.best, ranking)
     check_goes_on(position)

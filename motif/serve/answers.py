@@ -187,7 +187,7 @@ class PlaysAnswer(Answer):
 
 
 class RankedPlayAnswer(PlayAnswer):
-    """A legal play and its value for the mover; the best plays also have probabilities."""
+    """A legal play, its value for the mover, and in a hint its probabilities."""
 
     moves: MoveList
     """Moves of single checkers; 25 is the bar, 0 is off."""

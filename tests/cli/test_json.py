@@ -88,7 +88,7 @@ def test_hint_ranks_by_the_movers_equity(motif_json, weight_file, player):
         assert play["equity"] == pytest.approx(value, abs=1e-12)
     # In a table of plays, the best ones have the same depth, and probabilities.
     assert len({play["source"] for play in record["plays"][:5]}) == 1
-    assert all({"win", "lose_gammon", "moves"} <= play.keys() for play in record["plays"][:10])
+    assert all({"win", "lose_gammon", "moves"} <= play.keys() for play in record["plays"])
 
 
 @pytest.mark.parametrize("shown", [1, 3, 100])

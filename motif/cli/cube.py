@@ -239,13 +239,11 @@ def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
     from motif.analysis.cube_records import cube_words
 
     decision, chances = answer.decision, answer.probabilities
-    how = f"cube efficiency {decision.efficiency:.2f}"
-    if decision.exact:
-        how = "the cube: exact, from the bearoff tables"
+    how = "" if decision.exact else f"; cube efficiency {decision.efficiency:.2f}"
     say(
         f"{player}: {percent(chances.win)} wins ({percent(chances.win_gammon)} gammons), "
         f"{percent(1 - chances.win)} losses ({percent(chances.lose_gammon)} gammons), "
-        f"cubeless {chances.equity:+.3f}; {how}"
+        f"cubeless {chances.equity:+.3f}{how}"
     )
     mwc = decision.state.length > 0
     rows = [

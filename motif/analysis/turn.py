@@ -64,9 +64,7 @@ def decide_turn(
         return TurnDecision("accept" if accepts else "reject")
     if roll is not None:
         context, _ = for_match(evaluator, options, match)
-        ranking = rank_plays(
-            position, roll, evaluator, context, chances_for=ALL_PLAYS, name=name
-        )
+        ranking = rank_plays(position, roll, evaluator, context, chances_for=ALL_PLAYS, name=name)
         return TurnDecision("play", ranking.best, ranking)
     check_goes_on(position)
     state = options.state_of(match)

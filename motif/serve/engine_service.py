@@ -46,6 +46,8 @@ _A_ROLL = (3, 1)
 _KINDS = (Kind.STATIC, Kind.NET)
 _QUICK = 0.3
 """Longest request of the quick lane, in seconds of a core."""
+_SLOW = 10.0
+"""Longest request of the slow lane; longer ones are large batches."""
 _LOADING = 1.0
 """Estimated seconds to load a player, whose kernels may have to be compiled; or to play out an ending."""
 _PART_ENDS = re.compile(r"[,=]|(?<=[A-Za-z0-9]{2}):")
@@ -145,6 +147,7 @@ class EngineService:
         cores, waiting, budget = worker_count(None), settings.waiting, settings.budget
         self._quick = Lane("motif-quick", cores, waiting, budget)
         self._slow = Lane("motif-slow", cores, waiting, budget)
+        self._batches = Lane("motif-batches", cores, waiting, budget)
         self.reading = Lane("motif-reading", 1, waiting, budget)
         """Reads large bodies, one after the other."""
         self._uploads = [
@@ -154,7 +157,10 @@ class EngineService:
         """For small files, and for large ones, which may take long."""
         self._storage = Lane("motif-storage", max(_STORAGE, cores), waiting, budget)
         uploads = (lane for lane, _ in self._uploads)
-        self._lanes = self._quick, self._slow, self.reading, self._storage, *uploads
+        self._lanes = (
+            *(self._quick, self._slow, self._batches),
+            *(self.reading, self._storage, *uploads),
+        )
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
         self.bodies = MemoryLimit(_BODIES * settings.body)
@@ -196,7 +202,7 @@ class EngineService:
 
         `cost`, the estimated seconds of a core, decides on the lane.  Raises the errors of `Lane.do`.
         """
-        lane = self._quick if cost <= _QUICK else self._slow
+        lane = self._quick if cost <= _QUICK else self._slow if cost <= _SLOW else self._batches
         return await lane.do(partial(function, *arguments))
 
     async def stored(

@@ -83,7 +83,7 @@ _DIGITS = 7
 _AT_ONCE = 256
 """Positions of a batch that are answered and encoded together."""
 _EVALUATED_AT_ONCE, _HINTED_AT_ONCE = 2048, 64
-_MOST_LISTED = 40_000_000
+_MOST_LISTED = 60_000_000
 """Maximum bytes of a list of answers."""
 _FILE = {"type": "string", "format": "binary"}
 """Schema of a file in a form."""

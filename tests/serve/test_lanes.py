@@ -182,6 +182,23 @@ def test_a_lane_lets_that_many_wait():
     asyncio.run(ask())
 
 
+def test_a_slow_request_does_not_wait_behind_large_batches():
+    async def ask():
+        service, free = EngineService(QUICK), Event()
+        try:
+            batches = [asyncio.ensure_future(service.compute(free.wait, 60, cost=100.0)) for _ in range(40)]
+            await asyncio.sleep(0)
+            assert await asyncio.wait_for(service.compute(lambda: 7, cost=1.0), 30) == 7
+            assert not any(one.done() for one in batches)
+            free.set()
+            assert all(await asyncio.gather(*batches))
+        finally:
+            free.set()
+            service.close()
+
+    asyncio.run(ask())
+
+
 def test_a_small_match_file_does_not_wait_behind_large_ones(monkeypatch):
     service, free = EngineService(QUICK), Event()
 

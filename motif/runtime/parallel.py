@@ -41,6 +41,8 @@ REQUESTS = (signal.SIGINT, signal.SIGTERM)
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
+MAX_JOBS = 1024
+"""Maximum number of worker processes on one machine, which all start at once."""
 SECONDS_TO_FINISH = 4.0
 """Seconds within which calls in progress must finish after a stop is requested."""
 
@@ -203,7 +205,9 @@ def worker_count(jobs: int | None) -> int:
     if not isinstance(jobs, Integral) or isinstance(jobs, bool):
         raise SettingError(f"jobs must be a whole number, not {shown(jobs)}", "jobs")
     if jobs < 1:
-        raise SettingError(f"jobs must be at least 1, or -1 for all cores, not {jobs}", "jobs")
+        raise SettingError(f"jobs must be at least 1, or -1 for all cores, not {shown(jobs)}", "jobs")
+    if jobs > MAX_JOBS:
+        raise SettingError(f"jobs must be at most {MAX_JOBS}, not {shown(jobs)}", "jobs")
     return jobs
 
 

@@ -84,6 +84,7 @@ def test_every_field_is_an_option(command):
             "--player and --dataset cannot be combined",
         ),
         (("speed", "--jobs", "0"), "--jobs must be at least 1, or -1 for all cores, not 0"),
+        (("speed", "--jobs", 2**31), "--jobs must be at most 1024, not 2147483648"),
         # A player has settings instead of options.
         (("evaluate", START, "--player", "rollout:pubeval,trials=0"), "trials must be at least 1, not 0"),
     ],

@@ -74,11 +74,14 @@ def analyse(
         if html is not None:
             write_text(html, match_page(match))
         analyses.append((str(path), match))
-        if not json:
+        if not (json or exports):
             _print(match, moves, jokers)
+    matches = [match for _, match in analyses]
+    # Files are written before anything is printed, because the reader of the output may stop reading.
     for target in exports:
         write_export(target, analyses)
-    matches = [match for _, match in analyses]
+    for match in matches if exports and not json else ():
+        _print(match, moves, jokers)
     totals = over_all(matches)
     documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
     several = {"matches": documents, "players": [one.to_dict() for one in totals]}

@@ -1,6 +1,7 @@
 """The command analyse: its output, its files, its errors."""
 
 import csv
+import errno
 import io
 import re
 import sys
@@ -175,6 +176,17 @@ def test_a_match_is_not_overwritten_by_its_analysis(motif, mat, tmp_path):
         ending = motif("analyse", mat, "--player", "bras", "--export", out)
         assert (ending.code, ending.err) == (2, f"motif: error: {out}: is also read; name another file\n")
     assert mat.read_bytes() == before
+
+
+def test_exports_are_written_although_nobody_reads_the_output(motif, mat, tmp_path, monkeypatch):
+    class Closed(io.StringIO):
+        def write(self, text):
+            raise BrokenPipeError(errno.EPIPE, "closed")
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    out = tmp_path / "decisions.csv"
+    assert motif("analyse", mat, "--player", "bras", "--fast", "--export", out).code == 1
+    assert out.exists()
 
 
 def test_names_are_no_formulas_in_tables(motif, mat, tmp_path):

@@ -59,8 +59,7 @@ def analyse(
     from motif.reports.match_report import PLAYER_TITLES, match_page, player_rows, write_export
     from motif.runtime.files import write_text
 
-    exports = export or []
-    paths = _checked(files, exports, html)
+    paths = _checked(files, exports := export or [], html)
     records = [_read(path, jacoby) for path in paths]
     _, evaluator = judge.load()
     analyses = []
@@ -77,10 +76,9 @@ def analyse(
         if not (json or exports):
             _print(match, moves, jokers)
     matches = [match for _, match in analyses]
-    # Files are written before anything is printed, because the reader of the output may stop reading.
     for target in exports:
         write_export(target, analyses)
-    for match in matches if exports and not json else ():
+    for match in matches if exports and not json else ():  # printed last: a closed pipe ends the program
         _print(match, moves, jokers)
     totals = over_all(matches)
     documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
@@ -123,7 +121,8 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> list[
     for target in exports:
         check_export(target, len(paths))
         check_target(target)
-        check_apart(paths, target)
+    for written in (*exports, html):
+        check_apart(paths, written)
     return paths
 
 

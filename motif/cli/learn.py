@@ -28,6 +28,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import error_text, note, print_table, printed_json, say, tell
 from motif.runtime.errors import SettingError
+from motif.runtime.files import check_apart
 from motif.runtime.frames import Record
 from motif.runtime.layout import counted
 from motif.runtime.parallel import working_on
@@ -151,6 +152,7 @@ def fit(
     from motif.learning.fit import fit_dataset
     from motif.parameters.named_sets import check_found
 
+    check_apart([config, outputs.start, outputs.levels], out)
     if config is not None:
         settings = _configured(config, settings, context)
     settings = _pruned(settings, prune, prune_z)
@@ -405,6 +407,7 @@ def report(
     from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
     from motif.reports.run_report import draw_run
 
+    check_apart(benchmark or (), html)
     lines = [read_benchmark(path) for path in dict.fromkeys(benchmark)] if benchmark else shipped_lines()
     drawn = draw_run(folder, html, benchmarks=lines, worst=worst, top=top, seed=seed, jobs=jobs, tell=tell)
     if printed_json(json, drawn.to_dict()):

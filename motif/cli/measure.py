@@ -27,7 +27,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import SettingError
-from motif.runtime.files import check_target
+from motif.runtime.files import check_apart, check_target
 from motif.runtime.layout import counted
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def benchmark(
     from motif.players import load
     from motif.sampling.samples import read_parts
 
+    check_apart(files, html)
     paths, shown = list(dict.fromkeys(files)), worst or (_USUALLY_SHOWN if html else 0)
     of_datasets = _are_datasets(paths)
     if of_datasets and shown:
@@ -141,6 +142,7 @@ def benchmark_make(
     if not out.name.endswith((".bm", ".bm.gz")):
         raise SettingError(f"{out}: the name of a benchmark file must end in .bm or .bm.gz")
     check_target(out)
+    check_apart(sources, out)
     settings.check()
     boards = _positions(sources)
     with resumable("continue with the same command and --resume"):

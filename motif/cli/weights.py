@@ -27,7 +27,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
-from motif.runtime.files import check_target
+from motif.runtime.files import check_apart, check_target
 from motif.runtime.frames import Row
 
 if TYPE_CHECKING:
@@ -160,6 +160,7 @@ def terms(
 
     words = phrases(language)  # An unknown language should fail before positions are sampled.
     _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
+    check_apart([weights, source.table, source.positions], html)
     evaluator = load_static(weights)
     file = weights_of(evaluator)
     find_boards = partial(source.boards, evaluator, class_name, seed, jobs)
@@ -419,6 +420,7 @@ def calibrate(
     from motif.learning.recalibration import calibrated_weights, fitted_to, weights_behind
     from motif.sampling.game_results import ScoreResults, read_results
 
+    check_apart([*data, player], out)
     # An invalid player is refused before files are read.
     named = None if player is None else evaluator_of(player)
     if out is not None and named is not None:
@@ -491,8 +493,7 @@ def export(
     weights = weights_called(file)
     if file.endswith(BEAROFF_SUFFIX):
         raise PlayerError(f"{file!r} has bearoff tables; only weights can be exported")
-    if Path(file).exists() and Path(onnx).exists() and Path(file).samefile(onnx):
-        raise SettingError(f"--onnx {onnx}: must not be the weight file itself")
+    check_apart([file], Path(onnx))
     if not Path(onnx).is_dir():
         check_target(Path(onnx), ".onnx")
     path = write_exported(weights, onnx)

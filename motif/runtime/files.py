@@ -329,9 +329,14 @@ def _fault_of_target(path: Path) -> str:
     return "it is not a regular file" if broken or (path.exists() and not path.is_file()) else ""
 
 
-def check_apart(sources: Iterable[Path], target: Path) -> None:
-    """Raise `SettingError` if the file `target` is one of `sources`, which may be `STDIN`."""
-    if target.exists() and any(source.exists() and target.samefile(source) for source in sources):
+def check_apart(sources: Iterable[Path | str | None], target: Path | None) -> None:
+    """Raise `SettingError` if the file `target` is one of `sources`, also `STDIN` or names of players.
+
+    None stands for a file that is not given.
+    """
+    if target is None or not target.exists():
+        return
+    if any(Path(source).exists() and target.samefile(source) for source in sources if source is not None):
         raise SettingError(f"{target}: is also read; name another file")
 
 

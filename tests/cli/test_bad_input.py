@@ -130,6 +130,25 @@ def test_a_bad_word_is_named(fault, tmp_path, monkeypatch, words, said):
 
 
 @pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("page.html", ("analyse", "page.html", "--html", "page.html")),
+        ("page.html", ("benchmark", "page.html", "--html", "page.html")),
+        ("page.html", ("report", ".", "--benchmark", "page.html", "--html", "page.html")),
+        ("page.html", ("terms", "bras", "--positions", "page.html", "--html", "page.html")),
+        ("own.bm", ("benchmark make", "own.bm", "--from", "own.bm")),
+        ("own.yaml", ("fit", "data", "--config", "own.yaml", "--out", "own.yaml")),
+        ("own.yaml", ("fit", "data", "--start", "own.yaml", "--out", "own.yaml")),
+        ("own.yaml", ("calibrate", "scores.csv", "--player", "own.yaml", "--out", "own.yaml")),
+    ],
+)
+def test_a_file_that_is_read_is_not_overwritten(fault, tmp_path, monkeypatch, name, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("")
+    assert fault(*words) == f"{name}: is also read; name another file"
+
+
+@pytest.mark.parametrize(
     ("change", "said"),
     [
         (

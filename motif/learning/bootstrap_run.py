@@ -27,6 +27,7 @@ from motif.evaluators.weight_file import WeightFile
 from motif.learning.fit import NO_TERM_TABLE, fit_dataset
 from motif.learning.fit import warm_up as warm_up_fit
 from motif.learning.fit_settings import FitSettings
+from motif.learning.version_summary import read_summary
 from motif.parameters.named_sets import check_found
 from motif.players import load
 from motif.runtime.documents import Entry, yaml_document, yaml_text
@@ -35,7 +36,6 @@ from motif.runtime.files import (
     clear_temporaries,
     contents,
     csv_text,
-    json_of,
     make_folder,
     text_of,
     working_in,
@@ -295,12 +295,9 @@ def _finished(home: Path, version: int) -> Summary | None:
     if not path.exists():
         return None
     try:
-        summary = json_of(path, SettingError)
+        return read_summary(path, version)
     except SettingError as error:
         raise SettingError(f"{error}; delete the file to make it again") from None
-    if not isinstance(summary, dict) or summary.get("version") != version:
-        raise SettingError(f"{path}: not a summary of version {version}; delete the file to make it again")
-    return summary
 
 
 def _make_version(

@@ -9,7 +9,7 @@ from pathlib import Path
 from motif.fitting.objective import Ending
 from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS, BootstrapConfig
 from motif.learning.fit_settings import FitSettings
-from motif.reports.run_files import VersionFigures
+from motif.learning.version_summary import VersionFigures
 from motif.sampling.sample import SampleSettings
 
 _WIDE_GAP = 1.1

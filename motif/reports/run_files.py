@@ -1,11 +1,10 @@
 """The files of a bootstrap run's finished versions, checked for a report."""
 
 import csv
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from motif.evaluators import WeightFile, read_weight_file
 from motif.learning.bootstrap_run import (
@@ -17,27 +16,12 @@ from motif.learning.bootstrap_run import (
     BootstrapConfig,
     load_config,
 )
-from motif.learning.cross_check import CrossCheck
+from motif.learning.version_summary import VersionFigures, read_summary
 from motif.reports.convergence import HistoryRows
-from motif.runtime.documents import Entry
 from motif.runtime.errors import SettingError
-from motif.runtime.files import json_of, text_of
+from motif.runtime.files import text_of
 from motif.runtime.limits import HISTORY_FILE, HISTORY_LINES, MAX_HISTORY_COLUMNS, YAML_FILE
 from motif.sampling.dataset import is_dataset
-
-VersionFigures = Mapping[str, Any]
-"""A version's summary.json; see `motif.learning.bootstrap_run`."""
-STEPS = ("sample", "fit", "measure")
-"""Steps of a version."""
-_NUMBER, _MAYBE = (int, float), (int, float, type(None))
-FIGURES: dict[str, tuple[type, ...]] = {
-    "version": (int,), "name": (str,), "positions": (int,), "trials": (int,), "seconds_by_step": (dict,),
-    "rmse_train": _NUMBER, "rmse_validation": _MAYBE, "validation_errors": (dict,), "sweeps": (int,),
-    "stopped": (str,), "cross_check": (dict, type(None)),
-    "choice_error": (dict,), "choice_error_se": (dict,),
-    "ppg_vs_pubeval": _NUMBER, "ppg_se": _NUMBER, "ppg_vs_previous": _NUMBER, "ppg_vs_previous_se": _NUMBER,
-}  # fmt: skip
-"""Figures of a version in a report, with their types."""
 
 
 @dataclass(frozen=True)
@@ -108,29 +92,7 @@ def _summaries(folder: Path, config: BootstrapConfig) -> list[VersionFigures]:
         path = folder / f"v{version}" / SUMMARY
         if not path.exists():
             break
-        summary = Entry(json_of(path, SettingError), str(path), SettingError)
-        _check(summary, version)
-        summaries.append(summary.mapping())
+        summaries.append(read_summary(path, version))
     if not summaries:
         raise SettingError(f"{folder}: no version is finished yet")
     return summaries
-
-
-def _check(summary: Entry, version: int) -> None:
-    """Raise `SettingError` for a summary with missing or invalid figures."""
-    if not isinstance(summary.value, dict):
-        summary.fail("is not a version's summary")
-    for name, kind in {**FIGURES, "heads": (dict,), "warnings": (list,)}.items():
-        summary[name].of(*kind)
-    for step in STEPS:
-        summary["seconds_by_step"][step].of(*_NUMBER)
-    for head in summary.value["validation_errors"]:
-        errors = summary["validation_errors"][head]
-        errors.of(dict)
-        for name in ("rmse_validation", "label_noise", "rmse_without_noise"):
-            errors[name].of(*_MAYBE)
-    if summary.value["cross_check"]:
-        for one in fields(CrossCheck):
-            summary["cross_check"][one.name].of(*((str,) if one.type is str else _NUMBER))
-    if summary["version"].value != version:
-        summary["version"].fail(f"must be {version}, not {summary['version'].value}")

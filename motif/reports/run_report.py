@@ -40,21 +40,14 @@ from motif.learning.bootstrap_run import (
 from motif.learning.heads import RANKING_HEAD, has_hidden_units
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import held_out
+from motif.learning.version_summary import FIGURES, STEPS, VersionFigures
 from motif.players import static_player
 from motif.reports.analysis_plots import effects_picture
 from motif.reports.calibration_plots import plot_calibration
 from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.document import Groups, Picture, rendered, with_error
 from motif.reports.next_version import advice, next_commands
-from motif.reports.run_files import (
-    FIGURES,
-    STEPS,
-    RunFiles,
-    VersionFigures,
-    fitted_pools,
-    read_history,
-    read_run,
-)
+from motif.reports.run_files import RunFiles, fitted_pools, read_history, read_run
 from motif.reports.strength_plots import plot_strength
 from motif.reports.term_pages import effects_and_terms, reading_of_terms
 from motif.reports.worst_page import shown_decision

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from motif.contests.ratings import Ratings
 from motif.contests.result import too_few
 from motif.contests.tournament import TournamentResult
-from motif.reports.run_files import VersionFigures
+from motif.learning.version_summary import VersionFigures
 from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, Look, picture
 
 _MAX_NUMBERED = 7

@@ -406,12 +406,21 @@ def test_killed_between_the_files_of_a_version(drawn, tmp_path, monkeypatch, nam
     assert unlike(folder, drawn) == []
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", "null", '{"version": 1}'])
-def test_a_foreign_summary_is_named(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "is not a version's summary"),
+        ("null", "is not a version's summary"),
+        ("{}", "version: missing"),
+        ('{"version": 1}', "version: must be 0, not 1"),
+        ('{"version": 0}', "name: missing"),
+    ],
+)
+def test_a_foreign_summary_is_named(tmp_path, text, said):
     TINY.save(tmp_path)
     (tmp_path / "v0").mkdir()
     (tmp_path / "v0" / "summary.json").write_text(text)
-    with pytest.raises(SettingError, match=r"not a summary of version 0; delete the file to make it again$"):
+    with pytest.raises(SettingError, match=rf"json: {said}; delete the file to make it again$"):
         run_bootstrap(tmp_path, TINY)
 
 

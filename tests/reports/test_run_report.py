@@ -349,6 +349,7 @@ def spoil_summary(folder: Path, **values: object) -> None:
         (lambda f: spoil_summary(f, version=3), r"summary\.json: version: must be 0, not 3"),
         (lambda f: spoil_summary(f, seconds_by_step={"fit": 1}), r"json: seconds_by_step\.sample: missing"),
         (lambda f: spoil_summary(f, choice_error=[0.1]), r"summary\.json: choice_error: must be dict"),
+        (lambda f: spoil_summary(f, choice_error={"all": "x"}), r"choice_error\.all: must be int, not 'x'"),
         (lambda f: spoil_summary(f, validation_errors={"win": 3}), r"validation_errors\.win: must be dict"),
         (
             lambda f: spoil_summary(f, cross_check={"place": 3}),

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 _PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
 """Columns of a part that are unchanged fields of `Dataset`."""
-_LEAST = {"trials": 1, "game": 0, "ply": 0, "decision": 0}
+_LEAST = {"equity_se": 0, "trials": 1, "game": 0, "ply": 0, "decision": 0}
 """Smallest values of columns."""
 _ROUNDING = 0.01
 """Difference, in points, between an equity in a table and that of its rounded probabilities."""
@@ -243,9 +243,7 @@ class Dataset:
         given = replace(data, **plain)
         close = np.abs(given.equity - data.equity) <= _ROUNDING
         _check_rows(given, "equity", close, "that of the probabilities")
-        _check_rows(given, "equity_se", ~(given.equity_se < 0), "at least 0")
-        for name, least in _LEAST.items():
-            _check_rows(given, name, getattr(given, name) >= least, f"at least {least}")
+        _check_least(given)
         return replace(given, games_key=_content_key(given))
 
     def write(self, folder: Path | str) -> Path:
@@ -345,10 +343,17 @@ def number_in(text: str) -> float:
         return float("nan")
 
 
-def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str) -> None:
+def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str, where: str = "") -> None:
     """Raise `DatasetError` for the first row of a column of `data` that is not `right` (n,)."""
     for row in np.flatnonzero(~right)[:1]:
-        raise DatasetError(f"{name} of row {row} is {getattr(data, name)[row]}: it must be {rule}")
+        raise DatasetError(f"{where}{name} of row {row} is {getattr(data, name)[row]}: it must be {rule}")
+
+
+def _check_least(data: Dataset, where: str = "") -> None:
+    """Raise `DatasetError`, which begins with `where`, for the first value that is too small."""
+    for name, least in _LEAST.items():
+        # A standard error may be NaN.
+        _check_rows(data, name, ~(getattr(data, name) < least), f"at least {least}", where)
 
 
 def _column(table: FrameLike, name: str, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
@@ -461,4 +466,6 @@ def _samples(batch: pa.RecordBatch, where: str) -> Dataset:
     plain: dict[str, Any] = {name: numbers_of(batch, name) for name in _PLAIN_COLUMNS}
     probabilities = np.stack([numbers_of(batch, name) for name in OUTPUTS], axis=1).astype(np.float32)
     codes = np.array([CLASS_NAMES.index(name) for name in names], np.int8)
-    return Dataset(boards=boards, probabilities=probabilities, position_class=codes, **plain)
+    data = Dataset(boards=boards, probabilities=probabilities, position_class=codes, **plain)
+    _check_least(data, f"{where}: ")
+    return data

@@ -166,6 +166,18 @@ def test_a_part_with_an_unknown_class(folder):
     assert replaced_part(folder, wrong) == "unknown position class 'blitz'"
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [("equity_se", -0.5, "at least 0"), ("trials", 0, "at least 1"), ("game", -1, "at least 0")],
+)
+def test_a_part_with_an_impossible_number(folder, name, value, rule):
+    table = pq.read_table(folder / "part-00000.parquet")
+    place = table.column_names.index(name)
+    values = [*table[name].to_pylist()[:1], value, *table[name].to_pylist()[2:]]
+    wrong = table.set_column(place, name, pa.array(values, SCHEMA.field(name).type))
+    assert replaced_part(folder, wrong) == f"{name} of row 1 is {value}: it must be {rule}"
+
+
 def test_a_part_whose_metadata_count_too_many_rows(folder, monkeypatch):
     path, rows = folder / "part-00000.parquet", read_manifest(folder)[1][0].rows
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *arguments, **options: iter(()))

@@ -17,7 +17,14 @@ from typer.core import TyperCommand, TyperGroup
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
 from motif.cli.options import convert_only_if_needed, with_options
 from motif.cli.printing import accept_any_text, complain, one_line
-from motif.runtime.errors import TRACEBACK_VARIABLE, FailedFitError, MotifError, WorkerError
+from motif.runtime.errors import (
+    TRACEBACK_VARIABLE,
+    FailedFitError,
+    MotifError,
+    SettingError,
+    WorkerError,
+    shown,
+)
 
 try:
     from typer import TyperException as UsageFault  # in versions of typer that include click
@@ -73,6 +80,8 @@ _GROUPS = {"serve": "Serve motif to other programs."}
 
 # An XGID without its prefix often starts with a dash and would be read as an option.
 _BARE_XGID = re.compile(r"-[-A-Pa-p]{25}:")
+_THREADS, _AT_LEAST_ONE = "NUMBA_NUM_THREADS", re.compile("0*[1-9][0-9]*")
+"""Environment variable that numba reads when it is imported, and the values with which that succeeds."""
 _PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 
 _LASTING = {"play", "web", "serve"}
@@ -203,6 +212,10 @@ def _root(
 ) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
+        return
+    threads = os.environ.get(_THREADS, "1")
+    if not _AT_LEAST_ONE.fullmatch(threads.strip()):
+        raise SettingError(f"{_THREADS} must be a whole number from 1, not {shown(threads)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -232,6 +232,13 @@ def test_where_nothing_can_be_kept_nothing_is_compiled_ahead(fault, monkeypatch,
     assert fault("warm") == f"{tmp_path / 'file'} is not a folder"
 
 
+@pytest.mark.parametrize("threads", ["0", "-1", "many", ""])
+def test_threads_with_which_numba_cannot_be_imported_are_named(fault, monkeypatch, threads):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
+    said = f"NUMBA_NUM_THREADS must be a whole number from 1, not {threads!r}"
+    assert fault("plays", START, "3", "1") == said
+
+
 OVER = "cAAAAAAAAAAAAA"
 ENDED = f"{OVER}: the game is over (one player has borne off all checkers)"
 

@@ -22,7 +22,7 @@ from motif.serve.answers import ERRORS
 from motif.serve.bodies import BodyRoute, computed, service_of
 from motif.serve.costs import RequestKind, effort_of
 from motif.serve.engine_service import EngineService
-from motif.serve.questions import Die, examples
+from motif.serve.questions import Die, Question, examples
 
 router = APIRouter(tags=["bgweb-api"], route_class=BodyRoute)
 _DIGITS = 3
@@ -38,12 +38,12 @@ _FIELDS: dict[str, Any] = {
 CheckerLayout: Any = create_model(
     "CheckerLayout",
     __doc__="Checkers on each point and on the bar, seen by their owner; other places have none.",
-    __config__=ConfigDict(json_schema_extra={"example": _START}),
+    __config__=ConfigDict(extra="forbid", json_schema_extra={"example": _START}),
     **_FIELDS,
 )
 
 
-class Board(BaseModel):
+class Board(Question):
     """The checkers of both players."""
 
     x: CheckerLayout
@@ -63,7 +63,7 @@ class Board(BaseModel):
         return Position(counts)
 
 
-class MoveArgs(BaseModel):
+class MoveArgs(Question):
     """A position and a roll."""
 
     model_config = examples(

@@ -88,6 +88,8 @@ def first_fault(
     said = _MESSAGES.get(first["type"], first["msg"])
     if first["type"] == "extra_forbidden":
         name = places[-1]
+        # The known fields are those of the outermost object.
+        known = known if len(places) == 1 else ()
         hint = did_you_mean(name, known) or (f"; there are {', '.join(known)}" if known else "")
         said = _INSTEAD.get(name) or f"unknown field{hint}"
     return InvalidRequest(plain_text(f"{where}: {said}" if where else said), *map(plain_text, places[:1]))
@@ -170,7 +172,8 @@ def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise first_fault(error, known=model.model_fields) from None
+        known = [field.alias or name for name, field in model.model_fields.items()]
+        raise first_fault(error, known=known) from None
 
 
 def _objects(document: object) -> list[dict[str, object]]:

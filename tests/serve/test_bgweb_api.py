@@ -101,3 +101,16 @@ def test_bad_requests(client, changes):
     answer = client.post(PATH, json={**OPENING, **changes})
     assert answer.status_code == 400
     assert "\n" not in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"board": {"x": {**START, "26": 1}, "o": START}}, "board.x.26: unknown field"),
+        ({"board": {"x": START, "o": START, "z": {}}}, "board.z: unknown field"),
+        ({"max_moves": 3}, "max_moves: unknown field; did you mean 'max-moves'?"),
+    ],
+)
+def test_unknown_fields_are_named(client, changes, said):
+    answer = client.post(PATH, json={**OPENING, **changes})
+    assert (answer.status_code, answer.json()["message"]) == (400, said)

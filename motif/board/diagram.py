@@ -6,6 +6,7 @@ be distinguished without colour.  An SVG contains no scripts, style sheets, font
 can show several.
 """
 
+import re
 import textwrap
 from collections.abc import Sequence
 from html import escape
@@ -41,6 +42,8 @@ _POINT_COLOURS = ("#b58a60", "#d3b78f")
 _LIGHT, _DARK, _ARROW, _PAPER = "#fffaf0", "#2f2b2a", "#b3202c", "#ffffff"
 _PIPS = {1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi"}
 """Positions of a die's pips, with the letters abc, def and ghi for the three rows."""
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML 1.0 forbids, even escaped; names in match files may contain them."""
 
 
 def text_diagram(
@@ -201,8 +204,8 @@ def svg_diagram(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{height}" '
         f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" font-family="Helvetica, Arial, sans-serif">',
-        f"<title>{escape(title or f'Backgammon position {gnubg_id(position)}')}</title>",
-        f"<desc>{escape('; '.join(filter(None, captions)) or _description(position, match))}</desc>",
+        f"<title>{_escaped(title or f'Backgammon position {gnubg_id(position)}')}</title>",
+        f"<desc>{_escaped('; '.join(filter(None, captions)) or _description(position, match))}</desc>",
         _rect(0, 0, _WIDTH, _HEIGHT, _PAPER),
         *_empty_board(),
         *_checkers(position),
@@ -393,10 +396,14 @@ def _element(name: str, **attributes: float | str) -> str:
     return f"<{name} {' '.join(words)}/>"
 
 
+def _escaped(text: str) -> str:
+    return escape(_NOT_XML.sub("\ufffd", text))
+
+
 def _text(
     x: float, y: float, text: str, size: int, colour: str, *, anchor: str = "middle", weight: str = "normal"
 ) -> str:
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{size}" font-weight="{weight}" '
-        f'text-anchor="{anchor}" fill="{colour}">{escape(text)}</text>'
+        f'text-anchor="{anchor}" fill="{colour}">{_escaped(text)}</text>'
     )

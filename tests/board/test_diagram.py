@@ -155,6 +155,13 @@ def test_an_svg_describes_itself_for_screen_readers():
     assert elements(default, "title")[0].text == "Backgammon position 4HPwATDgc/ABMA"
 
 
+def test_an_svg_is_valid_with_characters_that_xml_forbids():
+    names = ("A\x01nn", "\x1b[31m", "\ufffe", "\ud800 \U0001f3b2")
+    image = svg_diagram(Position.start(), title="\x00", captions=names)
+    shown = texts(image)
+    assert {"A\ufffdnn", "\ufffd[31m", "\ufffd", "\ufffd \U0001f3b2"} <= set(shown)
+
+
 def test_an_svg_numbers_points_and_high_stacks():
     shown = texts(svg_diagram(HIGH_STACKS))
     assert {str(point) for point in range(1, 25)} <= set(shown)

@@ -65,13 +65,18 @@ def clear_temporaries(folder: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     """Create `folder` and its parents durably; raises `FileError`."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    missing = _missing(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in missing:
             _flush_folder(path.parent)
     except OSError as error:
         raise FileError(f"{folder}: cannot be created: {reason(error)}") from None
+
+
+def _missing(folder: Path) -> list[Path]:
+    """Return `folder` and its parents as far as they do not exist, innermost first."""
+    return [path for path in (folder, *folder.parents) if not path.exists()]
 
 
 @contextmanager
@@ -221,11 +226,14 @@ _NO_LOCKS_HERE = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
 def working_in(folder: Path) -> Iterator[None]:
     """Hold the lock of `folder`, which is created if necessary; remove temporary files of earlier runs.
 
+    Created folders that are empty at the end are removed.
+
     Raises `FileError` if another run, even one in this process, holds it.  File systems without locks are
     not locked.
     """
     from filelock import FileLock, Timeout
 
+    missing = _missing(folder)
     make_folder(folder)
     path = folder / LOCK
     lock = FileLock(path, blocking=False, thread_local=False, fallback_to_soft=False)
@@ -247,6 +255,9 @@ def working_in(folder: Path) -> Iterator[None]:
         with suppress(OSError):
             path.unlink()
         lock.release()
+        with suppress(OSError):
+            for made in missing:
+                made.rmdir()
 
 
 def contents(folder: Path) -> list[Path]:

@@ -307,10 +307,15 @@ def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> i
             raise DatasetError(f"{folder}: already contains a dataset; name a new folder")
         kept_parts(folder, provenance, range(0), resume=False)
         parts: list[DatasetPart] = []
-        for piece in pieces:
-            if len(piece):
-                parts.append(write_part(folder, len(parts), piece.columns(), provenance))
-        write_manifest(folder, provenance, parts, complete=True)
+        try:
+            for piece in pieces:
+                if len(piece):
+                    parts.append(write_part(folder, len(parts), piece.columns(), provenance))
+            write_manifest(folder, provenance, parts, complete=True)
+        except BaseException:
+            for part in parts:
+                (folder / part.name).unlink(missing_ok=True)
+            raise
     return sum(part.rows for part in parts)
 
 

@@ -11,6 +11,7 @@ from motif.board.identifiers import gnubg_id
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_file import read_match
 from motif.board.position import Position
+from motif.sampling import label_files
 from motif.sampling.samples import read_dataset
 from tests.board.test_mat_file import BY_GNUBG, played
 from tests.board.xg_writer import xg_content
@@ -173,6 +174,18 @@ def test_bad_labels_are_one_line(motif, tmp_path, content, said):
     assert f"{path}: line 2: " in ending.err
     assert said in ending.err
     assert ending.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_conversion_that_is_refused_late_leaves_nothing(motif, tmp_path, monkeypatch):
+    monkeypatch.setattr(label_files, "ROWS_A_PART", 1)
+    monkeypatch.setattr(label_files, "_LINES_AT_ONCE", 1)
+    path = tmp_path / "bad.csv"
+    path.write_text(CSV + CSV.splitlines()[1].replace("0.52", "half") + "\n")
+    ending = motif("convert", path, tmp_path / "deep" / "out")
+    assert ending.code == 2
+    assert "line 3: " in ending.err
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_bad_calls_are_one_line(motif, mat, dataset, tmp_path):

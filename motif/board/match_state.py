@@ -96,6 +96,11 @@ class MatchState:
         is_last = is_match_point(self.length, scores) and scores[0] != scores[1]
         return is_last and self.has_cube and not self.crawford
 
+    @property
+    def is_won(self) -> bool:
+        """Whether a player has won the match, which no XGID can express."""
+        return 0 < self.length <= max(self.own_score, self.opponent_score)
+
     def switch_sides(self) -> "MatchState":
         """Return the state before the other player's roll, from that player's side."""
         return replace(
@@ -157,11 +162,12 @@ def match_faults(state: MatchState) -> list[str]:
 def _score_faults(state: MatchState) -> list[str]:
     if not state.length:
         return ["money play has no Crawford game"] if state.crawford else []
-    # After a game gnubg may print more points than the match needs.
-    if state.game_state != "playing":
-        return []
     reasons = []
     scores = (("the player on roll", state.own_score), ("the opponent", state.opponent_score))
+    # After a game gnubg may print more points than the match needs.
+    if state.game_state not in ("none", "playing"):
+        both_won = all(score >= state.length for _, score in scores)
+        return [f"both players have won the match to {state.length}"] if both_won else []
     for who, score in scores:
         if score >= state.length:
             reasons.append(f"the match is over: {who} has {score} of {state.length} points")

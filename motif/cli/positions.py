@@ -96,8 +96,9 @@ def evaluate(
     if printed_json(json, record if seen is None else {**record, **seen.to_dict()}):
         return
     print_board(position, match)
-    for name, text in (("XGID", xgid(position, match)), ("OGID", ogid(position, match))):
-        print(f"{name}={text.removeprefix(f'{name}=')}")
+    if match is None or not match.is_won:
+        print(xgid(position, match))
+    print(f"OGID={ogid(position, match)}")
     wins = record["win"], record["win_gammon"], record["win_backgammon"]
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]
     rows = [("player on roll", *map(percent, wins)), ("opponent", *map(percent, losses))]

@@ -122,9 +122,10 @@ def match_states(draw: st.DrawFn) -> MatchState:
     if state["doubled"]:
         state["dice"] = None
         state["cube_owner"] = "centre" if state["cube_owner"] == "centre" else "me"
-    if state["game_state"] == "playing" and state["length"]:
+    if state["length"]:
         state["own_score"] %= state["length"]
-        state["opponent_score"] %= state["length"]
+        if state["game_state"] in ("none", "playing"):
+            state["opponent_score"] %= state["length"]
     at_match_point = state["length"] - 1 in (state["own_score"], state["opponent_score"])
     may_be_crawford = state["length"] > 0 and at_match_point and not state["doubled"]
     return MatchState(**state, crawford=may_be_crawford and draw(st.booleans()))
@@ -179,6 +180,11 @@ def test_the_higher_die_comes_first():
         ({"crawford": True}, "money play has no Crawford game"),
         ({"length": 5, "own_score": 5}, "the match is over: the player on roll has 5 of 5 points"),
         ({"length": 5, "opponent_score": 6}, "the match is over: the opponent has 6 of 5 points"),
+        ({"length": 5, "own_score": 5, "game_state": "none"}, "the match is over: the player on roll has 5"),
+        (
+            {"length": 5, "own_score": 5, "opponent_score": 7, "game_state": "over"},
+            "both players have won the match to 5",
+        ),
         ({"length": 5, "crawford": True}, "in the Crawford game a player must be 1-away"),
     ],
 )

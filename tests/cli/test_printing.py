@@ -96,3 +96,9 @@ def test_the_board_shows_the_roll_that_is_asked_about(motif):
         words = (name, start, *(("--player", "pubeval") * (name == "hint")))
         assert "rolled 64" in motif(*words).out
         assert "rolled 31" in motif(*words, 1, 3).out
+
+
+def test_a_match_that_is_won_has_no_xgid(motif):
+    for state, is_shown in (("EYEqAUAAEAAE", True), ("EUugABAAQAAE", False)):
+        ending = motif("evaluate", f"4HPwATDgc/ABMA:{state}", "--player", "pubeval")
+        assert (ending.code, "XGID=" in ending.out, "OGID=" in ending.out) == (0, is_shown, True)

@@ -1,6 +1,7 @@
 """The default judge of positions and plays, and options for the match and cube."""
 
 import json
+import re
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -103,10 +104,13 @@ _OWNERS = {
 }
 
 
+_SCORE = re.compile("[0-9]{1,9}-[0-9]{1,9}")  # \d would match the digits of every script
+
+
 def _score(text: str) -> tuple[int, int]:
-    own, dash, opponent = text.partition("-")
-    if not (dash and own.isdecimal() and opponent.isdecimal() and len(text) < 20):
+    if not _SCORE.fullmatch(text):
         raise SettingError(f"invalid score {shown(text)}: it must be two numbers such as 3-5", "score")
+    own, opponent = text.split("-")
     return int(own), int(opponent)
 
 

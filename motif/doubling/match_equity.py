@@ -26,6 +26,7 @@ from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import text_of
 from motif.runtime.limits import EQUITY_TABLE_FILE
+from motif.runtime.settings import number_in
 
 DEFAULT_TABLE = "kazaross-xg2"
 TABLE_FILES = {"kazaross-xg2": "Kazaross-XG2.xml", "rockwell-kazaross": "Rockwell-Kazaross.xml"}
@@ -179,10 +180,7 @@ def _rows(root: ElementTree.Element, name: str, file: str) -> list[list[float]]:
     for row in (row for table in tables for row in table.findall("row")):
         chances = []
         for cell in row.findall("me"):
-            try:
-                chance = float(cell.text or "")
-            except ValueError:
-                chance = -1.0
+            chance = number_in(cell.text or "")
             if not 0 < chance < 1:
                 raise SettingError(f"{file}: {name}: {shown((cell.text or '').strip())} is not a probability")
             chances.append(chance)

@@ -5,6 +5,7 @@ command rollout without leading hyphens, except ``se``, and ``candidates=N``, wh
 plays by static evaluation.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import fields
 from itertools import pairwise
@@ -31,7 +32,7 @@ from motif.rollouts.rollout_settings import RolloutSettings, parse_luck_plies, s
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.progress import checkpoint
-from motif.runtime.settings import check_count
+from motif.runtime.settings import check_count, number_in
 
 
 class RolloutEvaluator(Evaluator):
@@ -220,10 +221,10 @@ _CANDIDATES = "candidates"
 
 
 def _rate(text: str) -> float:
-    try:
-        return float(text if len(text) <= _MAX_DIGITS else "")
-    except ValueError:
-        raise SettingError(f"the value must be a number of at most {_MAX_DIGITS} characters") from None
+    number = number_in(text if len(text) <= _MAX_DIGITS else "")
+    if math.isnan(number):
+        raise SettingError(f"the value must be a number of at most {_MAX_DIGITS} characters")
+    return number
 
 
 def _whole(text: str) -> int:

@@ -1,5 +1,6 @@
 """Settings: dataclass fields with help for the command line, changes by name, and rules for values."""
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, field, fields, replace
 from inspect import cleandoc
@@ -28,6 +29,17 @@ def setting(default: _Value, help: str) -> _Value:
 def help_of(made: "Field[object]") -> str:
     """Return the help of a field, or an empty string."""
     return str(made.metadata.get("help", ""))
+
+
+def number_in(text: str) -> float:
+    """Return the number in `text`, or NaN if it is not one.
+
+    Unlike float(), this accepts neither the digits of other scripts nor underscores.
+    """
+    try:
+        return float(text if text.isascii() and "_" not in text else "")
+    except ValueError:
+        return math.nan
 
 
 def is_truth(value: object) -> bool:

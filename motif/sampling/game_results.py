@@ -36,6 +36,7 @@ from motif.runtime.limits import (
     pieces_of,
     unpacked_pieces,
 )
+from motif.runtime.settings import number_in
 from motif.sampling.dataset import dataset_fingerprint, is_dataset, read_manifest_positions
 from motif.sampling.recorded_games import (
     RecordedGame,
@@ -44,7 +45,7 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     read_games,
 )
-from motif.sampling.samples import Dataset, boards_of_lines, joined, labelled, number_in, read_parts
+from motif.sampling.samples import Dataset, boards_of_lines, joined, labelled, read_parts
 
 CSV_SUFFIXES = (".csv", ".csv.gz")
 """Suffixes of files of results; the second suffix is for compressed files."""

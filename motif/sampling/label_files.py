@@ -36,6 +36,7 @@ from motif.runtime.arrays import BoolArray, Float32Array
 from motif.runtime.errors import DatasetError, PositionError, SettingError
 from motif.runtime.files import decoded, reading, replacing
 from motif.runtime.limits import TEXT_LINE, lines_of, pieces_of
+from motif.runtime.settings import number_in
 from motif.sampling.dataset import OUTPUTS, read_manifest
 from motif.sampling.samples import (
     ROWS_A_PART,
@@ -43,7 +44,6 @@ from motif.sampling.samples import (
     boards_of_lines,
     joined,
     labelled,
-    number_in,
     read_parts,
     write_pieces,
 )

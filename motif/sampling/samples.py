@@ -340,14 +340,6 @@ def boards_of_lines(
         raise
 
 
-def number_in(text: str) -> float:
-    """Return the number in `text`, or NaN if it is not a number."""
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
-
-
 def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str, where: str = "") -> None:
     """Raise `DatasetError` for the first row of a column of `data` that is not `right` (n,)."""
     for row in np.flatnonzero(~right)[:1]:

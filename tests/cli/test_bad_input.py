@@ -72,6 +72,15 @@ def fault(motif):
             ("cube", START, "--cube", "1", "--owner", "me"),
             "--cube: nobody owns a cube at 1: give another --cube or no --owner",
         ),
+        # Arabic-Indic digits, which int() accepts.
+        (
+            ("cube", START, "--length", "7", "--score", "\u0663-5"),
+            "invalid score '\u0663-5': it must be two numbers",
+        ),
+        (
+            ("evaluate", START, "--player", "rollout:pubeval,eliminate,error-rate=0.\u0661"),
+            "the value must be a number",
+        ),
         (("hint", START, "3", "1", "--trials", "36"), "--trials requires --rollout"),
         (("hint", START, "3", "1", "--rollout", "--candidates", "0"), "--candidates must be at least 1"),
         (("hint", "--batch", "-", "--rollout"), "--rollout and --batch cannot be combined"),

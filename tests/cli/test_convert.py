@@ -162,6 +162,8 @@ def test_other_headers_are_refused(motif, tmp_path, content, said):
         (CSV.replace("0.52", "1.52"), "line 2: '4HPwATDgc/ABMA,1.52,0.15,0.01,0.13,0.005': the chances must"),
         (CSV.replace("0.52", "nan"), "the chances must be numbers"),
         (CSV.replace("0.52", "half"), "the chances must be numbers"),
+        (CSV.replace("0.52", "0.\u0665\u0662"), "the chances must be numbers"),
+        (CSV.replace("0.52", "0.5_2"), "the chances must be numbers"),
         (CSV.replace(",0.005", ""), "is not a position with five chances"),
         ("# x\nOAHDPAABDAOAHDPAABDA 1 0 0\n", "line 2: 'OAHDPAABDAOAHDPAABDA 1 0 0' is not a position"),
     ],

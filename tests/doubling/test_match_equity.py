@@ -173,6 +173,7 @@ def test_tables_of_gnubg(name, length, chance):
         ("<net/>", "pre-crawford-table is missing"),
         (SMALL.replace("type='explicit'", "type='zadeh'", 1), "must be of type explicit"),
         (SMALL.replace("0.75", "often"), "'often' is not a probability"),
+        (SMALL.replace("0.75", "0.\u0667\u0665"), "'0.\u0667\u0665' is not a probability"),
         (SMALL.replace("0.75", "0.76"), "must add up to 1"),
         (
             SMALL.replace("</row></post", "</row><row><me>0.5</me><me>0.4</me><me>0.3</me></row></post"),

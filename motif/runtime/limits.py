@@ -151,6 +151,8 @@ def _of_xz(content: bytes) -> Iterator[bytes]:
         rest = b""
         if decompressor.needs_input:
             raise EOFError
+    if decompressor.unused_data:
+        raise lzma.LZMAError("bytes follow its end")
 
 
 def _of_zlib(content: bytes) -> Iterator[bytes]:

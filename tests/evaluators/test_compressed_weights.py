@@ -31,6 +31,8 @@ def test_they_hold_the_same(compressed):
     [
         (lambda content: content[:-20], "truncated"),
         (lambda content: content[:40] + bytes(20) + content[60:], "damaged compressed data"),
+        (lambda content: content + b"x", "damaged compressed data: bytes follow its end"),
+        (lambda content: content + content, "damaged compressed data: bytes follow its end"),
         (lambda content: b"no file of xz's", "must be a mapping|not YAML|document"),
     ],
 )

@@ -176,7 +176,21 @@ def json_of(path: Path, failure: type[MotifError], missing: str = "") -> object:
     """Return the JSON document in a file; like `content_of`."""
     content = content_of(path, failure, JSON_FILE, missing)
     with reading(path, failure):
-        return json.loads(content)
+        return parsed_json(content)
+
+
+def parsed_json(content: bytes) -> object:
+    """Return the JSON document in `content`; raises `ValueError`, also for an object with duplicate keys."""
+    return json.loads(content, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    made: dict[str, object] = {}
+    for key, value in pairs:
+        if key in made:
+            raise ValueError(f"duplicate key {shown(key)}")
+        made[key] = value
+    return made
 
 
 def whole_lines(path: Path) -> list[str]:

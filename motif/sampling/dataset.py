@@ -25,7 +25,15 @@ from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry
 from motif.runtime.errors import DatasetError, shown
-from motif.runtime.files import check_regular, content_of, contents, reason, replacing, write_text
+from motif.runtime.files import (
+    check_regular,
+    content_of,
+    contents,
+    parsed_json,
+    reason,
+    replacing,
+    write_text,
+)
 from motif.runtime.limits import JSON_FILE, PARQUET_FILE, PART_ROWS
 from motif.runtime.parquet import bounded_parquet
 
@@ -101,7 +109,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, object], list[DatasetPart], b
         raise DatasetError(f"{folder}: not a dataset (there is no {MANIFEST})")
     content = content_of(path, DatasetError, JSON_FILE)
     try:
-        document = json.loads(content)
+        document = parsed_json(content)
     except (ValueError, RecursionError) as error:
         raise DamagedManifestError(f"{path}: damaged: not JSON: {error}") from None
     manifest = Entry(document, f"{path}: damaged", DamagedManifestError, "the document")

@@ -149,6 +149,8 @@ def test_texts_and_documents(tmp_path):
     ):
         path.write_bytes(content)
         assert refusal(json_of, path, FileError).startswith(f"{path}: cannot be read: ")
+    path.write_text('{"a": 1, "a": 2}')
+    assert refusal(json_of, path, FileError) == f"{path}: cannot be read: duplicate key 'a'"
     assert (
         refusal(json_of, tmp_path / "none", FileError, "no such thing")
         == f"{tmp_path / 'none'}: no such thing"

@@ -48,6 +48,7 @@ TEXTS = [
     (b"null", "the document: must be an object, not None"),
     (b"3", "the document: must be an object, not 3"),
     (b"{}", "format: missing"),
+    (b'{"parts": [{"rows": 1, "rows": 2}]}', "not JSON: duplicate key 'rows'"),
     (b'{"format": 1}', "format: must be of type str, not 1"),
 ]
 

@@ -273,7 +273,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _ended(code: int, line: str) -> int:
-    complain(one_line(f"motif: {line}"))
+    with suppress(OSError):  # A full disk must not change the exit code.
+        complain(one_line(f"motif: {line}"))
     return code
 
 

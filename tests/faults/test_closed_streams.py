@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,12 @@ ID = "4HPwATDgc/ABMA"
         ("--help >&-", 0, ""),
         (f"evaluate {ID} --player pubeval >&-", 0, ""),
         (f"evaluate {ID} --player nobody 2>&-", 2, ""),
+        pytest.param(
+            f"evaluate {ID} --player nobody 2>/dev/full",
+            2,
+            "",
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device"),
+        ),
         ("evaluate --batch - --player pubeval <&-", 0, ""),
         ("serve ubgi --player pubeval <&-", 0, ""),
     ],

@@ -1,4 +1,4 @@
-"""Interruption of commands by Ctrl-C and SIGTERM within ten seconds.
+"""Interruption of commands by Ctrl-C, SIGTERM and SIGHUP within ten seconds.
 
 A signal interrupts a command immediately, or lets it finish a step of a few seconds (`stop_request`).
 Supervisors kill a process that has not ended after ten seconds.  Therefore a watch runs during each command:
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from motif.runtime.errors import WorkerError
-from motif.runtime.parallel import REQUESTS, handled
+from motif.runtime.parallel import REQUESTS, TERMINATIONS, handled
 
 INTERRUPTED = 130
 """Exit code of interrupted commands: 128 plus the number of SIGINT, as in shells."""
@@ -30,7 +30,7 @@ SECONDS_TO_LEAVE = 2.0
 
 
 class Interrupted(Exception):  # noqa: N818
-    """Interruption of long work by Ctrl-C or SIGTERM; the message says how to continue."""
+    """Interruption of long work by one of `REQUESTS`; the message says how to continue."""
 
 
 def interrupted_line(said: str) -> str:
@@ -40,7 +40,7 @@ def interrupted_line(said: str) -> str:
 
 @contextmanager
 def resumable(how: str) -> Iterator[None]:
-    """Raise `Interrupted` with a hint `how` to continue on Ctrl-C or SIGTERM; add it to a `WorkerError`."""
+    """Raise `Interrupted` with a hint `how` to continue on a signal; add it to a `WorkerError`."""
     try:
         with interruptible(how):
             yield
@@ -106,11 +106,11 @@ class _Watch:
 
 @contextmanager
 def interruptible(how: str = "") -> Iterator[None]:
-    """Let SIGTERM interrupt the block like Ctrl-C, and ensure that the process then ends in time.
+    """Let `TERMINATIONS` interrupt the block like Ctrl-C, and ensure that the process then ends in time.
 
     `how` is a hint on how to continue; nested blocks share one watch.
     """
-    with handled((signal.SIGTERM,), signal.default_int_handler):
+    with handled(TERMINATIONS, signal.default_int_handler):
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -26,7 +26,7 @@ from motif.cli.options import (
 from motif.cli.printing import accept_any_text, json_line
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Row
-from motif.runtime.parallel import handled
+from motif.runtime.parallel import TERMINATIONS, handled
 
 if TYPE_CHECKING:
     from motif.session.prompter import Screen
@@ -175,7 +175,7 @@ def _run(table: "Table", games: int | None, save: Path | None) -> None:
     from motif.session.prompter import EndOfInput, Quit
 
     try:
-        with handled((signal.SIGTERM,), signal.default_int_handler):
+        with handled(TERMINATIONS, signal.default_int_handler):
             table.run(games)
     except (Quit, EndOfInput):
         table.prompter.write_kept()

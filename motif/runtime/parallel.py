@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from motif.runtime.cluster import Cluster
 
 
-REQUESTS = (signal.SIGINT, signal.SIGTERM)
+TERMINATIONS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+"""Signals that act like Ctrl-C: of a supervisor, and of a terminal that is closed."""
+REQUESTS = (signal.SIGINT, *TERMINATIONS)
 """Signals that request a stop."""
 _SECONDS_BETWEEN_LOOKS = 0.5
 
@@ -128,12 +130,26 @@ def starting_workers() -> Iterator[None]:
     Otherwise a signal that arrives while they import modules would kill them with a traceback.  Processes
     inherit blocked signals; this process receives them at the end of the block.
     """
+    if hasattr(signal, "pthread_sigmask"):
+        # Started now, because a start in the block would unblock the signals.
+        _start_tracker(resource_tracker.ensure_running)
+    with _blocked(REQUESTS):
+        yield
+
+
+def _start_tracker(start: Callable[[], object]) -> None:
+    # Trackers ignore SIGINT and SIGTERM themselves, but a closed terminal would end them.
+    with _blocked(TERMINATIONS):
+        start()
+
+
+@contextmanager
+def _blocked(numbers: Iterable[int]) -> Iterator[None]:
+    """Block signals in the block, and for good in processes that start in it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # The tracker is started now, because a start in the block would unblock the signals.
-    resource_tracker.ensure_running()
-    previous = signal.pthread_sigmask(signal.SIG_BLOCK, REQUESTS)
+    previous = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
@@ -282,7 +298,7 @@ def _run(
         initializer=begin_worker,
         initargs=(os.getpid(),),
     )
-    resource_tracker.ensure_running()
+    _start_tracker(resource_tracker.ensure_running)
     with (
         _notice_board() as board,
         _hearing_of_compilation(board / _COMPILING) as is_said,

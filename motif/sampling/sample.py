@@ -263,7 +263,7 @@ def sample(
     """Sample a dataset from self-play or `recorded` games, and write it to `folder`.
 
     The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`. After a
-    first Ctrl-C or SIGTERM, parts that take only a few seconds are finished and written before
+    first Ctrl-C, SIGTERM or SIGHUP, parts that take only a few seconds are finished and written before
     `KeyboardInterrupt` is raised; a second one raises it immediately.
 
     `player_label` is the player's name in the dataset, by default the name in the settings; the dataset

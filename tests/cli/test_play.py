@@ -157,7 +157,7 @@ def test_colours_only_where_a_terminal_has_them():
         assert "+13-14-15-16-17-18------19-20-21-22-23-24-+" in COLOURS.sub("", shown)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interruptions_save_what_was_played(tmp_path, number):
     path = tmp_path / "games.mat"
     process, terminal = in_terminal(*OPPONENT, "--save", str(path))

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, sent to real processes as a terminal or a supervisor does."""
+"""Ctrl-C, SIGTERM and SIGHUP, sent to real processes as a terminal or a supervisor does."""
 
 import json
 import os
@@ -49,12 +49,17 @@ def to_all(process, number=signal.SIGINT):
     os.killpg(process.pid, number)
 
 
+def to_all_by_hangup(process):
+    to_all(process, signal.SIGHUP)
+
+
 def to_one(process, number=signal.SIGTERM):
     os.kill(process.pid, number)
 
 
 @pytest.mark.parametrize(
-    ("jobs", "send"), [pytest.param(1, to_all, marks=pytest.mark.slow), (2, to_all), (2, to_one)]
+    ("jobs", "send"),
+    [pytest.param(1, to_all, marks=pytest.mark.slow), (2, to_all), (2, to_one), (2, to_all_by_hangup)],
 )
 def test_the_first_signal_finishes_work_in_progress(tmp_path, jobs, send):
     folder = tmp_path / "samples"

@@ -31,6 +31,7 @@ from motif.rollouts.playout import items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import results_of_trials
 from tests.board.test_mat_file import played
+from tests.short_rollouts import shorten_rollouts
 
 QUICK = RolloutSettings(360, cut=6, stop_at_bearoff=True, stratified=True)
 MANY = replace(QUICK, trials=2160)
@@ -101,9 +102,8 @@ def single_results(pair, item):
 
 def test_the_same_for_any_number_of_jobs():
     rolls = [opening((6, 4), play) for play in ("24/14", "8/2 6/2", "24/18 13/9", "13/7 13/9", "24/14")]
-    one, two = (
-        rolled_pairs(rolls, ["24/20 13/7"] * 5, jobs, evaluator=load_evaluator("latest@1")) for jobs in (1, 2)
-    )
+    evaluator, few = load_evaluator("latest@1"), replace(QUICK, trials=72)
+    one, two = (rolled_pairs(rolls, ["24/20 13/7"] * 5, jobs, few, evaluator) for jobs in (1, 2))
     assert one == two
     # The same position has the same dice.
     assert one[0] == one[4]
@@ -117,11 +117,12 @@ def test_an_evaluator_without_lookahead_or_weights_is_believed():
     assert confirming_rollout(load_evaluator("pubeval@1")) is None
 
 
-def test_one_procedure_compares_two_plays():
+def test_one_procedure_compares_two_plays(monkeypatch):
     """Match analysis, explain and the tutor show the same number for the same decision."""
+    shorten_rollouts(monkeypatch)
     evaluator = load_evaluator("latest@1")
     roll = opening((3, 1), "13/9")
-    (judged,) = judge_plays([roll], evaluator, confirm=SHORT)
+    (judged,) = judge_plays([roll], evaluator, confirm=confirming_rollout(evaluator))
     choice = compare_pair(START, roll.roll, evaluator, context_of(roll.state), worse=roll.play)
     assert choice.source == judged.source == "rollout"
     assert choice.difference == judged.error
@@ -187,14 +188,14 @@ def test_cubes_and_late_endings_are_judged_alike_by_any_number_of_jobs():
         Position.from_points({8: 1, 3: 2}, {24: 1, 6: 5, 5: 5, 4: 2, 3: 2}),
     ]
     assert judge.plays_out(np.array([it.board for it in late])).all()
-    states = MatchState(), MatchState(length=5, own_score=2, opponent_score=3)
-    chances = [CubeChance(1, 5, 0, it, state, doubled=False) for it in (*late, START) for state in states] * 2
-    one, two = (judge_cube(chances, judge, jobs=jobs) for jobs in (1, 2))
-    assert [act.decision for act in one] == [act.decision for act in two]
+    money, match = MatchState(), MatchState(length=5, own_score=2, opponent_score=3)
+    asked = [*((it, money) for it in (*late, START)), (late[-1], match), (START, match)]
+    chances = [CubeChance(1, 5, 0, it, state, doubled=False) for it, state in asked]
+    one, two = judge_cube(chances, judge, jobs=1), judge_cube(chances * 2, judge, jobs=2)
     # The same position has the same value at any place.
-    assert [act.decision for act in one[:8]] == [act.decision for act in one[8:]]
+    assert [act.decision for act in one] * 2 == [act.decision for act in two]
     rolls = [
         PlayedRoll(1, 5, 0, it, MatchState(dice=(6, 1)), (6, 1), legal_plays(it, (6, 1))[0], False)
         for it in late
     ]
-    assert judge_plays(rolls, judge, jobs=1) == judge_plays(rolls * 4, judge, jobs=2)[:3]
+    assert judge_plays(rolls, judge, jobs=1) * 3 == judge_plays(rolls * 3, judge, jobs=2)

@@ -119,7 +119,8 @@ def test_the_standard_error_matches_the_scatter(trials, together):
     made = Made(7, together)
     tallies = [made.tally(item, trials) for item in range(200)]
     scatter = np.std([tally.mean()[0] for tally in tallies], ddof=1)
-    stated = np.sqrt(np.mean([tally.covariance()[0, 0] for tally in tallies]))
+    # Stated errors differ far less from each other than means.
+    stated = np.sqrt(np.mean([tally.covariance()[0, 0] for tally in tallies[:50]]))
     random = np.sqrt(np.mean([tally_without(made, item, trials) for item in range(30)]))
     # The scatter itself has a standard error of one in 20.
     assert stated > scatter * (1 - 4 / 20)

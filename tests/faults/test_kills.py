@@ -121,7 +121,7 @@ def killed_again_and_again(tmp_path: Path, command, points: dict[str, int], kill
 
 
 def test_sampling_killed_a_few_times(tmp_path):
-    killed_again_and_again(tmp_path, sampling, OF_SAMPLING, 3, seed=1)
+    killed_again_and_again(tmp_path, sampling, OF_SAMPLING, 2, seed=1)
 
 
 @pytest.mark.slow

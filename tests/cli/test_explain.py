@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 from motif.evaluators import load_static
+from tests.short_rollouts import shorten_rollouts
 
 START = "4HPwATDgc/ABMA"
 BLITZ = "4HPwAVDgc/ABMA"
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    shorten_rollouts(monkeypatch)
 
 
 def test_json_has_terms_that_add_up(motif_json):
@@ -59,7 +65,7 @@ def test_detailed_adds_formula_groups_and_terms(motif):
     assert re.search(
         r"^The other [\d,]+ terms add [+-]\d\.\d{6} to x; --all lists them\.$", out, re.MULTILINE
     )
-    everything = motif("explain", START, "31", "--versus", "24/20", "--detailed", "--all").out
+    everything = motif("explain", START, "31", "--versus", "24/20", "--detailed", "--all", "--fast").out
     assert "--all" not in everything
     assert len(everything.splitlines()) > 500
 

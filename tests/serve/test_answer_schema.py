@@ -12,6 +12,7 @@ pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
 from motif.serve.serve_settings import ServeSettings
 from tests.serve.conftest import OPENING, RACE, running
+from tests.short_rollouts import shorten_rollouts
 
 MATCH = """ 3 point match
 
@@ -84,7 +85,8 @@ SENT = [
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     settings = ServeSettings(port=0, player="motif-v1", games=str(tmp_path_factory.mktemp("games")))
-    with running(settings) as made:
+    with pytest.MonkeyPatch.context() as patch, running(settings) as made:
+        shorten_rollouts(patch)
         yield made
 
 

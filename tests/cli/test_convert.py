@@ -86,8 +86,9 @@ def test_a_folder_of_matches(motif_json, mat, tmp_path):
 @pytest.mark.parametrize("suffix", ["csv", "txt"])
 def test_a_dataset_there_and_back(motif, motif_json, dataset, tmp_path, suffix):
     labels, again = tmp_path / f"labels.{suffix}", tmp_path / "again"
-    samples = read_dataset(dataset)
-    assert motif_json("convert", dataset, labels)["rows"] == len(samples)
+    samples = read_dataset(dataset)[::8]
+    samples.write(tmp_path / "some")
+    assert motif_json("convert", tmp_path / "some", labels)["rows"] == len(samples) > 500
     assert motif_json("convert", labels, again) == {"rows": len(samples), "doubtful": 0, "out": str(again)}
     read = read_dataset(again)
     assert (read.boards == samples.boards).all()

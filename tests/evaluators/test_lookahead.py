@@ -36,7 +36,8 @@ from tests.evaluators import tesauro
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards
 
-THROWS = [(first, second) for first in range(1, 7) for second in range(1, 7)]
+THROWS = {(high, low): 1 + (high != low) for high in range(1, 7) for low in range(1, high + 1)}
+"""Roll -> in how many of the 36 ways the dice show it."""
 
 BASES = {
     "pubeval": load_static("pubeval"),
@@ -71,13 +72,13 @@ def looked_ahead(base: Evaluator, position: Position, plies: int) -> tuple[np.nd
             float(base.equity_many(position.board[None])[0]),
         )
     chances, equity = np.zeros(5), 0.0
-    for throw in THROWS:
+    for throw, count in THROWS.items():
         plays = [play.position for play in legal_plays(position, throw)]
-        below = [looked_ahead(base, after, plies - 1) for after in plays]
         values = [worth(base, position, after) for after in plays]
         best = int(np.argmax(values))
-        chances += np.array(Probabilities(*below[best][0]).turned())
-        equity += values[best] if plies == 1 else -below[best][1]
+        below = looked_ahead(base, plays[best], plies - 1)
+        chances += count * np.array(Probabilities(*below[0]).turned())
+        equity += count * (values[best] if plies == 1 else -below[1])
     return chances / 36, equity / 36
 
 

@@ -18,11 +18,10 @@ def roller(name, wins, noise=1.0, portion=36, cost=1.0, played=None):
 
     def play(packed, item, first, count):
         rows = np.zeros((len(packed), count, 5))
+        shared = np.random.default_rng(item).normal(size=first + count)[first:]
         for row, number in enumerate(packed[:, 0].astype(int)):
-            for trial in range(count):
-                shared = np.random.default_rng([item, first + trial]).normal()
-                own = np.random.default_rng([item, first + trial, number + 1]).normal()
-                rows[row, trial, 0] = wins[number] + shared + noise * own
+            own = np.random.default_rng([item, number + 1]).normal(size=first + count)[first:]
+            rows[row, :, 0] = wins[number] + shared + noise * own
             if played is not None:
                 played.append((name, number, count))
         return rows

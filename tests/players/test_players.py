@@ -47,7 +47,7 @@ def states(count: int, seed: int = 0) -> np.ndarray:
 
 @every_player
 def test_choices_are_legal_and_well_written(player, decisions):
-    for board, roll in zip(*decisions, strict=True):
+    for board, roll in zip(*(part[::3] for part in decisions), strict=True):
         position, dice = Position(board), tuple(roll.tolist())
         play = player.choose(position, dice)
         assert play in legal_plays(position, dice)
@@ -58,7 +58,7 @@ def test_choices_are_legal_and_well_written(player, decisions):
 
 @every_player
 def test_one_decision_is_chosen_as_many_are(player, decisions):
-    boards, rolls = decisions
+    boards, rolls = (part[::3] for part in decisions)
     together = player.choose_many(boards, rolls, np.tile(states(1), len(boards)))
     alone = [player.choose(Position(b), tuple(r.tolist())) for b, r in zip(boards, rolls, strict=True)]
     assert [Position(board) for board in together] == [play.position for play in alone]

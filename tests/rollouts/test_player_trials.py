@@ -25,9 +25,9 @@ def test_a_model_that_chooses_as_any_player_plays_the_trials_of_the_kernels(rule
     settings = RolloutSettings(12, seed=3, **rules)
     model = settings.model_of(load_static("keith-v1"))
     items = np.array([5, 5])
-    expected = results_of_trials(model, settings, STARTS, items, 4, 8, jobs=1)[..., :5]
+    expected = results_of_trials(model, settings, STARTS, items, 4, 3, jobs=1)[..., :5]
     choose = CompiledPlayer("the same", model).choose_many
-    results = player_trials(choose, model, settings.rules(), 3, Portion(STARTS, items, 4, 8))
+    results = player_trials(choose, model, settings.rules(), 3, Portion(STARTS, items, 4, 3))
     np.testing.assert_allclose(results, expected, atol=1e-12)
 
 
@@ -37,7 +37,7 @@ def test_luck_that_another_model_measures_lowers_the_variance_and_keeps_the_mean
     model = settings.model_of(load_static("keith-v1"))
     choose = load("pubeval").choose_many
     values = [
-        player_trials(choose, model, one.rules(), 1, Portion(STARTS[:1], np.array([7]), 0, 400))[0, :, 0]
+        player_trials(choose, model, one.rules(), 1, Portion(STARTS[:1], np.array([7]), 0, 200))[0, :, 0]
         for one in (settings, plain)
     ]
     assert values[0].std() < 0.75 * values[1].std()

@@ -91,7 +91,9 @@ def test_generated_plays_are_those_of_the_oracle():
         assert both[0] == both[1]
 
 
-@pytest.mark.parametrize("seed", [31, 32, 33])
+@pytest.mark.parametrize(
+    "seed", [31, pytest.param(32, marks=pytest.mark.slow), pytest.param(33, marks=pytest.mark.slow)]
+)
 def test_nothing_false_is_reported_and_all_adds_up(seed):
     for told in explanations(NEWEST, 100, seed, contexts=SCORES[:3]):
         check_truth(told)

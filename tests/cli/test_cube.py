@@ -201,7 +201,7 @@ def test_fitted_efficiencies(motif, motif_json):
 
 
 def test_measured_windows(motif, motif_json, tmp_path):
-    words = ("cube-windows", "--player", "pubeval", "--games", 300, "--seed", 2)
+    words = ("cube-windows", "--player", "pubeval", "--games", 100, "--seed", 2)
     found = motif_json(*words)
     assert {"double_from", "double_se", "drop_from", "drop_se", "positions", "games"} <= set(found)
     assert found["early"]["score_from"] == pytest.approx(58.26, abs=0.005)

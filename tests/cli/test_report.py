@@ -13,7 +13,7 @@ LINES = Path(__file__).resolve().parent.parent / "data"
 def run(tmp_path_factory):
     """The folder of a run of one version."""
     folder = tmp_path_factory.mktemp("runs") / "tiny"
-    write_run(folder, 1)
+    write_run(folder, 1, heads=("win", "equity"))
     return folder
 
 

@@ -371,11 +371,15 @@ def die_at(patch, name: str, when: str) -> None:
     patch.setattr(Path, "replace", replace_or_die)
 
 
+ONE_HEAD = replace(TINY, fit={**TINY.fit, "heads": "win"})
+"""Has smaller pictures."""
+
+
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
     """A run without a stop, with its pictures."""
     folder = tmp_path_factory.mktemp("drawn") / "tiny"
-    run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+    run_bootstrap(folder, ONE_HEAD, jobs=1, on_version=draw_version)
     return folder
 
 
@@ -398,11 +402,11 @@ def test_killed_between_the_files_of_a_version(drawn, tmp_path, monkeypatch, nam
     with monkeypatch.context() as patch:
         die_at(patch, name, when)
         with pytest.raises(KilledError):
-            run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+            run_bootstrap(folder, ONE_HEAD, jobs=1, on_version=draw_version)
     # A file that a real crash leaves beside them.
     for home in (folder, folder / "v0", folder / "v1"):
         (home / ".weights.77.tmp.yaml").write_text("half")
-    run_bootstrap(folder, TINY, jobs=1, on_version=draw_version)
+    run_bootstrap(folder, ONE_HEAD, jobs=1, on_version=draw_version)
     assert unlike(folder, drawn) == []
 
 

@@ -3,20 +3,23 @@
 from collections import defaultdict
 from dataclasses import replace
 from importlib import import_module
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import motif
 from motif.board.movegen import ROLLS
-from motif.board.moves import legal_plays
-from motif.board.outcome import outcome
+from motif.board.moves import legal_plays, play_batches
+from motif.board.outcome import finished_points_many, outcome
+from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.parameters.position_class import CLASS_NAMES, position_class
 from motif.players import load
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayerError, SettingError
+from motif.runtime.streams import derive_states
 from motif.sampling.sample import SampleSettings, sample
 from motif.sampling.samples import Dataset, read_dataset
 from motif.sampling.self_play import DECISIONS_A_GAME
@@ -60,13 +63,20 @@ def decisions_with_the_position_before(samples: Dataset):
             yield position(samples, before[0]), here
 
 
+def plays_by_roll(before: Position) -> dict[tuple[int, int], set[bytes]]:
+    """The boards after the legal plays of each roll, except those after which the game has ended."""
+    found = []
+    for batch in play_batches(np.repeat(before.board[None], len(ROLLS), axis=0), ROLLS):
+        goes_on = finished_points_many(pack_many(batch.boards).view(np.int64)) == 0
+        for start, end in pairwise(batch.offsets.tolist()):
+            found.append({batch.boards[k].tobytes() for k in range(start, end) if goes_on[k]})
+    return dict(zip(ALL_ROLLS, found, strict=True))
+
+
 def rolls_that_give(before: Position, after: set[Position]) -> list[tuple[int, int]]:
     """Rolls whose legal plays, except those that end the game, are `after`."""
-    return [
-        roll
-        for roll in ALL_ROLLS
-        if {play.position for play in legal_plays(before, roll) if not outcome(play.position)} == after
-    ]
+    boards = {one.board.tobytes() for one in after}
+    return [roll for roll, plays in plays_by_roll(before).items() if plays == boards]
 
 
 def test_games_begin_at_the_start_and_go_on_by_legal_plays(games):
@@ -76,8 +86,8 @@ def test_games_begin_at_the_start_and_go_on_by_legal_plays(games):
         assert games.ply[rows].tolist() == list(range(len(rows)))
         assert games.decision[rows].tolist() == [game * DECISIONS_A_GAME + k for k in range(len(rows))]
         for row in rows[1:]:
-            plays = [legal_plays(position(games, row - 1), roll) for roll in ALL_ROLLS]
-            assert any(position(games, row) == play.position for each in plays for play in each)
+            plays = plays_by_roll(position(games, row - 1)).values()
+            assert any(games.boards[row].tobytes() in each for each in plays)
     assert games.chosen.all()
 
 
@@ -219,7 +229,9 @@ def test_candidates_are_the_chosen_play_the_best_ones_and_some_others(tmp_path, 
         plain = tuple(before.board.tolist())
         after = {tuple(samples.boards[row].tolist()) for row in rows}
         chosen = {tuple(samples.boards[row].tolist()) for row in rows if samples.chosen[row]}
-        scores = [tesauro.scores(plain, roll) for roll in ALL_ROLLS]
+        boards = {samples.boards[row].tobytes() for row in rows}
+        possible = [roll for roll, plays in plays_by_roll(before).items() if boards <= plays]
+        scores = [tesauro.scores(plain, roll) for roll in possible]
         # Find the roll: its plays include all candidates, and its best play was chosen.
         fitting = [
             each
@@ -240,12 +252,13 @@ def test_candidates_are_the_chosen_play_the_best_ones_and_some_others(tmp_path, 
 
 def test_replies_are_the_best_plays_of_one_roll_after_each_candidate(tmp_path):
     # Until the first recorded decision, both samples play the same games.
-    plain = replace(GAMES, games=80, candidates=4, rate=0.1, seed=4)
+    plain = replace(GAMES, games=40, candidates=4, rate=0.1, seed=4)
     before = rows_by_decision(plays := read_dataset(made(tmp_path / "plays", plain)))
     after = rows_by_decision(
         replies := read_dataset(made(tmp_path / "replies", replace(plain, replies=True)))
     )
     player, checked, games_seen = load("pubeval"), 0, set()
+    states = derive_states(0, 0, 4 * len(ROLLS), 0)
     for decision in sorted(before):
         game = decision // DECISIONS_A_GAME
         if game in games_seen or decision % DECISIONS_A_GAME == 0:
@@ -254,14 +267,16 @@ def test_replies_are_the_best_plays_of_one_roll_after_each_candidate(tmp_path):
         candidates = [position(plays, row) for row in before[decision]]
         found = [position(replies, row) for row in after[decision]]
         if len(found) == len(candidates) > 1:
-            assert any(
-                found == [player.choose(candidate, roll).position for candidate in candidates]
-                for roll in ALL_ROLLS
+            boards = np.array([one.board for one in candidates] * len(ROLLS))
+            best = player.choose_many(
+                boards, np.repeat(ROLLS, len(candidates), axis=0), states[: len(boards)]
             )
+            by_roll = best.reshape(len(ROLLS), len(candidates), -1)
+            assert (by_roll == np.array([one.board for one in found])).all(axis=(1, 2)).any()
             assert (replies.ply[after[decision]] == plays.ply[before[decision]] + 1).all()
             assert (replies.chosen[after[decision]] == plays.chosen[before[decision]]).all()
             checked += 1
-    assert checked > 60
+    assert checked > 30
     assert not any(outcome(position(replies, row)) for row in range(len(replies)))
 
 

@@ -27,6 +27,7 @@ from motif.session.kept_game import check_opponent
 from tests.serve.conftest import ROOT, damage_the_middle
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
+from tests.short_rollouts import shorten_rollouts
 
 ID = "4HPwATDgc/ABMA"
 UNRATED = [{"pr": None, "overall": {"decisions": 0}}] * 2
@@ -35,8 +36,9 @@ UNRATED = [{"pr": None, "overall": {"decisions": 0}}] * 2
 
 @pytest.fixture(name="content", scope="module")
 def _content():
+    """The beginning of a match."""
     game = begun(SessionRules(length=1), seed=6)
-    play_on(game)
+    play_on(game, 30)
     return b64encode(mat_text(game.session.record()).encode()).decode()
 
 
@@ -118,9 +120,14 @@ def test_whose_errors_they_are_makes_cards_and_themes(client, content):
 def test_a_game_of_the_page_is_judged_for_its_player(client):
     state = client.post("/api/v1/games", json={"opponent": "random", "length": 1, "seed": 4}).json()
     path = f"/api/v1/games/{state['game']}"
-    while state["asks"] == "play":
-        play = next(one for one in state["tree"]["plays"] if one is not None)
-        state = client.post(path, json={"revision": state["revision"], "do": "play", "play": play}).json()
+
+    def decide(**decision):
+        return client.post(path, json={"revision": state["revision"], **decision}).json()
+
+    for _ in range(3):
+        state = decide(do="play", play=next(one for one in state["tree"]["plays"] if one is not None))
+    state = decide(do="resign", lose="single")
+    assert state["asks"] != "play"
     lines = reviewed(client, game=state["game"], number=1)
     assert lines[0]["match"]["seat"] == state["seat"]
     again = reviewed(client, game=state["game"], number=1)
@@ -346,7 +353,8 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize("kind", TRAINER_KINDS)
-def test_a_trainer_asks_answerable_questions(client, kind):
+def test_a_trainer_asks_answerable_questions(client, kind, monkeypatch):
+    shorten_rollouts(monkeypatch)
     card = client.post("/api/v1/learn/next", json={"kind": kind}).json()["card"]
     question = card["question"]
     if question["is_play"]:
@@ -355,7 +363,7 @@ def test_a_trainer_asks_answerable_questions(client, kind):
         assert turn["roll"] == question["dice"]
         plays = [play for play in turn["tree"]["plays"] if play is not None]
         best = client.post("/api/v1/hint", json={"id": question["id"]}).json()["plays"][0]["notation"]
-        answers = [best, *(play for play in plays[::3] if play != best)]
+        answers = [best, *[play for play in plays[::4] if play != best][:3]]
     else:
         cube = client.post("/api/v1/cube", json={"id": question["id"]}).json()
         answers = ["no double", "double, take", "double, pass"]

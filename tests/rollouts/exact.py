@@ -14,6 +14,9 @@ from motif.evaluators.static import prepared
 from motif.players import Player
 from motif.rollouts.playout import COLUMNS, roll_trials
 from motif.rollouts.rollout_settings import RolloutSettings
+from motif.runtime.streams import derive_states
+
+_STATES = derive_states(0, 0, len(ROLLS), 0)
 
 
 @kernel
@@ -26,23 +29,21 @@ def exact_chances(player: Player, position: Position) -> np.ndarray:
 
     Only endings without hits are possible, because a position must never recur.
     """
+    return np.array(_chances(player, position))
 
-    @cache
-    def chances(position: Position) -> tuple[float, ...]:
-        if points := outcome(position):
-            row = np.empty(5)
-            write_certain(int(points), row)
-            return tuple(row.tolist())
-        total = np.zeros(5)
-        for (high, low), count in zip(ROLLS.tolist(), ROLL_COUNTS.tolist(), strict=True):
-            win, *rest = chances(player.choose(position, (high, low)).position)
-            win_gammon, win_backgammon, lose_gammon, lose_backgammon = rest
-            total += (
-                count / 36 * np.array([1 - win, lose_gammon, lose_backgammon, win_gammon, win_backgammon])
-            )
-        return tuple(total.tolist())
 
-    return np.array(chances(position))
+@cache
+def _chances(player: Player, position: Position) -> tuple[float, ...]:
+    if points := outcome(position):
+        row = np.empty(5)
+        write_certain(int(points), row)
+        return tuple(row.tolist())
+    boards = np.repeat(position.board[None], len(ROLLS), axis=0)
+    total = np.zeros(5)
+    for after, count in zip(player.choose_many(boards, ROLLS, _STATES), ROLL_COUNTS.tolist(), strict=True):
+        win, win_gammon, win_backgammon, lose_gammon, lose_backgammon = _chances(player, Position(after))
+        total += count / 36 * np.array([1 - win, lose_gammon, lose_backgammon, win_gammon, win_backgammon])
+    return tuple(total.tolist())
 
 
 def single_trials(board: np.ndarray, item: int, trials: int, model, seed=0, **rules) -> np.ndarray:

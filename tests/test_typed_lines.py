@@ -12,6 +12,7 @@ import pytest
 import motif
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters import extend, parameter_set
+from tests.short_rollouts import shorten_rollouts
 
 START = "4HPwATDgc/ABMA"
 AT_SCORE = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:3:4:0:5:10"
@@ -255,5 +256,6 @@ def test_a_game_with_given_rolls():
 
 def test_the_script_of_a_user_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    shorten_rollouts(monkeypatch)
     runpy.run_path(str(Path(__file__).parent / "data" / "typed_user.py"), run_name="__main__")
     assert (tmp_path / "data" / "fit.png").exists()

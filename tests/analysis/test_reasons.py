@@ -26,6 +26,7 @@ from motif.parameters.registry import GROUPS
 from motif.players.ranking import MONEY, CubeContext
 from motif.runtime.documents import parse_yaml
 from tests.games import some_decisions
+from tests.short_rollouts import shorten_rollouts
 
 NEWEST = load_static("latest")
 DEEP = LookaheadEvaluator(NEWEST, 2)
@@ -180,7 +181,8 @@ def test_reasons_add_up(player):
         assert {reason.concept for reason in told.reasons} <= {*CONCEPTS.values(), *BEYOND}
 
 
-def test_score_lookahead_and_rollout_are_rows_of_their_own():
+def test_score_lookahead_and_rollout_are_rows_of_their_own(monkeypatch):
+    shorten_rollouts(monkeypatch)
     context = CubeContext(MatchState(length=3, own_score=1, opponent_score=2, crawford=True))
     for case in cases(12, 9):
         told = explain_play(DEEP, *case, context=context)

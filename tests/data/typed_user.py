@@ -54,7 +54,7 @@ def learn(folder: Path) -> motif.Player:
     fitted: motif.Fit = motif.fit(train, parameters="keith", heads="win", ridge=1.0)
     fitted.plot(folder / "fit.png")
     print(motif.benchmark(fitted.weights, validation).overall.er, data.X("motif").shape)
-    result = motif.play_money_games(fitted.weights, PipLead(), games=20, luck_adjusted="motif-v1")
+    result = motif.play_money_games(fitted.weights, PipLead(), games=4, luck_adjusted="motif-v1")
     print(result.to_dict(), motif.play_tournament([fitted.player, "random"], games=4).names)
     return fitted.player
 

@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,16 @@ settings.load_profile("busy")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # The output of a command in a test must not depend on which kernels are in the cache.
 COMPILATION.is_said = True
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _few_blocks() -> Iterator[None]:
+    """Play short contests in one block, which takes half of the time; results do not depend on blocks."""
+    from motif.contests import pairs
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "_MIN_AT_ONCE", 64)
+        yield
 
 
 @pytest.fixture(name="matches", scope="session")

@@ -20,13 +20,13 @@ from tests.short_rollouts import shorten_rollouts
 EXACTLY = 1e-9
 
 
-def analysed(folder: Path, judge: str, matches: int, length: int) -> list[MatchAnalysis]:
-    """Matches between two players, one of them weak."""
+def analysed(folder: Path, judge: str, matches: int) -> list[MatchAnalysis]:
+    """Matches to three points between two players, one of them weak."""
     found = []
     for seed in range(1, matches + 1):
         path = folder / f"{seed}.mat"
-        game = ["play", "motif-v1", "pubeval", "--length", str(length), "--seed", str(seed)]
-        assert main([*game, "--save", str(path)]) == 0
+        game = ["play", "motif-v1", "pubeval", "--length", "3", "--seed", str(seed), "--save", str(path)]
+        assert main(game) == 0
         found.append(motif.analyse(path, judge, worst=0, jobs=1))
     return found
 
@@ -104,9 +104,9 @@ def check(analyses: list[MatchAnalysis], judge: str) -> int:
 
 def test_one_decision_has_one_number(tmp_path, monkeypatch):
     shorten_rollouts(monkeypatch)
-    assert check(analysed(tmp_path, "motif-v19@1", 1, 2), "motif-v19@1") > 20
+    assert check(analysed(tmp_path, "motif-v19@1", 1), "motif-v19@1") > 20
 
 
 @pytest.mark.slow
 def test_500_decisions_have_one_number_each(tmp_path):
-    assert check(analysed(tmp_path, "latest@2", 8, 3), "latest@2") >= 500
+    assert check(analysed(tmp_path, "latest@2", 8), "latest@2") >= 500

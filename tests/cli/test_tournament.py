@@ -91,7 +91,7 @@ def test_a_tournament_is_drawn(motif, tmp_path):
 
 @pytest.mark.parametrize("rules", [(), ("--cube", "--no-jacoby"), ("--length", 2)])
 def test_a_luck_adjusted_tournament(motif, motif_json, rules):
-    words = ("bras", "pubeval", "motif-v1", "--games", 6, "--jobs", 1, *rules)
+    words = ("bras", "pubeval", "motif-v1", "--games", 2, "--jobs", 1, *rules)
     record, raw = (motif_json("tournament", *words, *more) for more in (["--without-luck"], []))
     judge, what = record["without_luck"], "mwc" if "--length" in rules else "ppg"
     for pairing, with_luck in zip(record["pairings"], raw["pairings"], strict=True):

@@ -264,14 +264,14 @@ def test_the_luck_of_rolls_has_mean_zero():
 
 
 def test_a_luck_adjusted_result_is_more_certain():
-    raw = play_money_games("motif-v1", "pubeval", 100, seed=3)
-    result = play_money_games("motif-v1", "pubeval", 100, seed=3, luck_adjusted="motif-v1", jobs=2)
+    raw = play_money_games("motif-v1", "pubeval", 60, seed=3)
+    result = play_money_games("motif-v1", "pubeval", 60, seed=3, luck_adjusted="motif-v1", jobs=2)
     left = result.luck_adjusted
     assert (raw.ppg, raw.se, raw.luck_adjusted) == (result.ppg, result.se, None)
     assert left.judge == "motif-v1"
     assert left.se < 0.6 * result.se
     assert abs(left.mean - result.ppg) < 3 * result.se
-    assert result == play_money_games("motif-v1", "pubeval", 100, seed=3, luck_adjusted="motif-v1", jobs=1)
+    assert result == play_money_games("motif-v1", "pubeval", 60, seed=3, luck_adjusted="motif-v1", jobs=1)
     assert json.loads(json.dumps(result.to_dict()))["without_luck"]["se"] == left.se
     assert "without_luck" not in raw.to_dict()
 

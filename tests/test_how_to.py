@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from motif.cli.main import main
+from tests.short_rollouts import shorten_rollouts
 from tools.house import ROOT
 from tools.tutorial import blocks
 
@@ -25,7 +26,7 @@ PROGRAMS = {
     for path in sorted(FOLDER.glob("*.md"))
     if (found := [block.text for block in blocks(path.read_text("utf-8")) if block.kind == "python"])
 }
-SMALLER = {"games=1000, trials=36": "games=4, trials=2"}
+SMALLER = {"games=1000, trials=36": "games=4, trials=2", "games=60, trials=12": "games=20, trials=2"}
 """Part of a program -> its replacement in the test."""
 SLOW = {"cluster"}
 Prepared = dict[str, str]
@@ -34,7 +35,7 @@ Prepared = dict[str, str]
 
 def a_match(folder: Path, stack: ExitStack) -> Prepared:
     """Write a match file of each kind."""
-    words = ["play", "pubeval", "random", "--length", "1", "--seed", "1", "--save"]
+    words = ["play", "pubeval", "simple", "--length", "1", "--seed", "1", "--save"]
     assert main([*words, str(folder / "match.mat")]) == main([*words, str(folder / "match.sgf")]) == 0
     return {}
 
@@ -94,6 +95,7 @@ def test_every_preparation_is_needed():
 )
 def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch, stack):
     monkeypatch.chdir(tmp_path)
+    shorten_rollouts(monkeypatch)
     monkeypatch.setattr(sys, "stdin", StringIO("4HPwATDgc/ABMA\n"))
     replaced = dict(SMALLER)
     if page in NEEDS:

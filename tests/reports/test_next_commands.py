@@ -1,6 +1,7 @@
 """The commands that a report prints for the next version: valid for every preset, and they work."""
 
 import shlex
+import shutil
 from dataclasses import fields, replace
 
 import pytest
@@ -50,7 +51,8 @@ def test_the_commands_make_what_the_run_itself_would_make(name, tmp_path, monkey
     config = replace(TINY, versions=(first, STEPS[name], STEPS[name]))
     whole, part = tmp_path / "whole", tmp_path / "part"
     run_bootstrap(whole, config, jobs=1)
-    run_bootstrap(part, replace(config, versions=config.versions[:2]), jobs=1)
+    shutil.copytree(whole, part)
+    shutil.rmtree(part / "v2")
     monkeypatch.chdir(part)
     for words in map(words_of, next_commands(config, 1, part)):
         assert main([*words, "--jobs", "1"]) == 0, capsys.readouterr().err

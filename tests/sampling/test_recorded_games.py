@@ -20,7 +20,7 @@ from motif.sampling.sample import SampleSettings, sample
 from motif.sampling.samples import joined, read_dataset
 from tests.board.test_mat_file import played
 
-SETTINGS = SampleSettings(player="motif-v1", trials=36, candidates=3, seed=5)
+SETTINGS = SampleSettings(player="motif-v1", trials=36, cut=4, candidates=3, seed=5)
 BY_OUTCOME = SampleSettings(player="motif-v1", label="outcome")
 
 

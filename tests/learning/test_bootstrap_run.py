@@ -182,7 +182,7 @@ def test_a_pruned_run_with_tables_of_terms(tmp_path):
     contact = summary["heads"]["contact.win"]
     assert contact["terms"] < contact["before_pruning"]["terms"]
     assert summary["choice_error_before_pruning"].keys() == summary["choice_error"].keys()
-    draw_run(folder)
+    draw_run(folder, top=2)
     assert "How tiny-v0 evaluates contact positions" in (folder / "report.html").read_text(encoding="utf-8")
     run_bootstrap(tmp_path / "two", config, jobs=2)
     (folder / "report.html").unlink()

@@ -117,11 +117,11 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_whole_run(tmp_path):
-    write_run(tmp_path, 2)
+    write_run(tmp_path, 2, heads=("win", "equity"))
     before = set(files(tmp_path))
     for version in range(2):
         draw_version(tmp_path / f"v{version}", made_summary("tiny", version))
-    report = draw_run(tmp_path)
+    report = draw_run(tmp_path, top=3)
     assert [row["version"] for row in report.records()] == [0, 1]
     assert len(repr(report)) < 4000
     drawn = {name: data for name, data in files(tmp_path).items() if name not in before}
@@ -149,7 +149,7 @@ def test_a_whole_run(tmp_path):
     assert "SciPy's least squares 0.071111 0.071111" in page.text
     assert "of the objective 3.0e-09 3.0e-09" in page.text
 
-    draw_run(tmp_path)
+    draw_run(tmp_path, top=3)
     assert files(tmp_path).items() >= drawn.items()
 
 
@@ -157,7 +157,7 @@ def test_a_whole_run(tmp_path):
 def odd_page(tmp_path_factory) -> Page:
     """The page of an unfinished run, with HTML-like text in a name and a summary."""
     folder = tmp_path_factory.mktemp("odd")
-    write_run(folder, 1, name=ODD_NAME, planned=3)
+    write_run(folder, 1, name=ODD_NAME, planned=3, heads=("win", "equity"))
     path = folder / "v0" / "summary.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"stopped": "<pass limit>"}), "utf-8")
     draw_run(folder)
@@ -177,7 +177,7 @@ def test_names_are_escaped(odd_page):
 
 
 def test_terms_have_the_errors_that_the_samples_show(odd_page, tmp_path):
-    write_run(tmp_path, 1)
+    write_run(tmp_path, 1, heads=("win", "equity"))
     weights = read_weight_file(tmp_path / "v0" / "weights.yaml")
     settings = settings_of(weights)
     pool = [tmp_path / "v0" / "samples"]
@@ -369,7 +369,7 @@ def test_what_cannot_be_read_or_written_is_named(tmp_path, spoil, message):
     write_run(tmp_path, 1)
     spoil(tmp_path)
     with pytest.raises(MotifError, match=message) as failure:
-        draw_run(tmp_path)
+        draw_run(tmp_path, top=1)
     assert "\n" not in str(failure.value)
     assert not list(tmp_path.rglob("*.tmp*"))
 
@@ -433,7 +433,7 @@ def test_advice_looks_into_classes_and_endings():
 def measured(tmp_path_factory):
     """A run of two versions measured on benchmark lines: its folder, and its pictures."""
     folder = tmp_path_factory.mktemp("measured")
-    write_run(folder, 2)
+    write_run(folder, 2, heads=("win", "equity"))
     spoil_summary(
         folder, choice_error={"all": 0.05, "race": 0.01}, choice_error_se={"all": 0.002, "race": None}
     )

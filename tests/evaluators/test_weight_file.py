@@ -134,7 +134,7 @@ def with_numbers(numbers: list[float]) -> WeightFile:
     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(-999_999, 999_999, width=32), min_size=1, max_size=19))
 def test_any_float32_survives(tmp_path_factory, numbers):
     weights = with_numbers(numbers)
@@ -179,8 +179,8 @@ def test_names_that_are_not_one_line_are_not_written(name, tmp_path):
 @settings(max_examples=60, deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.isprintable))
 def test_any_text_survives_as_a_name(tmp_path_factory, name):
-    read = round_trip(replace(made_weights(), name=name), tmp_path_factory.getbasetemp())
-    assert read.name == name
+    weights = made_weights(classes={"contact": ["win"], "race": ["win"]}, name=name)
+    assert round_trip(weights, tmp_path_factory.getbasetemp()).name == name
 
 
 def test_checkers_that_are_off_are_no_truth_value(tmp_path):

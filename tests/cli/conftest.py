@@ -77,6 +77,6 @@ def weight_file(tmp_path_factory):
 def dataset(tmp_path_factory):
     """A small dataset, made by the command itself."""
     folder = tmp_path_factory.mktemp("dataset") / "samples"
-    words = ["sample", "--out", str(folder), "--player", "pubeval", "--games", "30", "--trials", "2"]
+    words = ["sample", "--out", str(folder), "--player", "pubeval", "--games", "12", "--trials", "2"]
     assert main([*words, "--jobs", "1"]) == 0
     return folder

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from motif.cli.main import main
 from motif.sampling.sample import SampleSettings
 from tests.faults.made_runs import STEP, TINY, bootstrapping, check_readable, files_below, temporaries, unlike
 from tests.faults.processes import Stop, ending, living, running, wait_until, work_on
@@ -251,8 +252,7 @@ def test_a_killed_worker_is_reported(tmp_path, name):
         check_left(folder, process)
         check_readable(folder)
         before = parts(folder)
-        with running(*words) as process:
-            assert ending(process)[0] == 0
+        assert main([str(word) for word in sampling(folder, 1, games=64)]) == 0
         assert before < parts(folder) == 64
         settings = SampleSettings(player="pubeval", games=64, trials=10, candidates=2, rate=0.2)
         made(tmp_path / "whole", settings)

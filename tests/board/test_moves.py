@@ -127,7 +127,7 @@ EXACT: list[tuple[str, dict[int, int], dict[int, int], Roll, list[dict[int, int]
 
 unfinished = positions().filter(lambda position: outcome(position) == Outcome.UNFINISHED)
 
-SEEN_IN_GAMES = 5_000
+SEEN_IN_GAMES = 2_500
 """Decisions of random games compared with the oracle in the quick run."""
 
 Decision = tuple[PlainBoard, Roll, set[PlainBoard]]
@@ -269,7 +269,7 @@ def arrays_of(decisions: list[Decision]) -> tuple[Board, np.ndarray]:
 
 @pytest.mark.parametrize("rows_at_once", [1, 4_000, 1 << 20])
 def test_batches_equal_single_decisions(game_decisions, rows_at_once):
-    decisions = game_decisions[:1_000]
+    decisions = game_decisions[:300]
     boards, rolls = arrays_of(decisions)
     done = 0
     for batch in play_batches(boards, rolls, rows_at_once):

@@ -109,7 +109,8 @@ def test_labels_that_cannot_be_are_named(motif, dataset, tmp_path, column, value
 @pytest.mark.parametrize("method", SOLVERS)
 def test_passes_and_tolerance_are_kept_and_recorded(motif_json, dataset, tmp_path, method):
     path = tmp_path / "x.yaml"
-    words = ("fit", dataset, "--out", path, *OPTIONS, "--terms", "linear", "--method", method)
+    read_dataset(dataset)[::4].write(tmp_path / "some")
+    words = ("fit", tmp_path / "some", "--out", path, *OPTIONS, "--terms", "linear", "--method", method)
     few = motif_json(*words, "--passes", 2, "--tolerance", 0)
     assert (few["sweeps"], few["stopped"]) == (2, "pass limit")
     facts = read_weight_file(path).fit

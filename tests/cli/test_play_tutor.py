@@ -9,6 +9,7 @@ import typer
 from motif.board.match_file import read_match
 from motif.cli.options import optional_value
 from motif.players import load
+from tests.short_rollouts import shorten_rollouts
 
 OPPONENT = ("pubeval", "--seed", "2027")
 """PubEval begins with 54, and 43 is to be played: 24/20 13/10* is good, 6/3 6/2 a blunder."""
@@ -113,7 +114,8 @@ def test_without_the_cube_only_plays_count(typing):
     assert "cube decision" not in out
 
 
-def test_the_tutor_needs_no_name(typing):
+def test_the_tutor_needs_no_name(typing, monkeypatch):
+    shorten_rollouts(monkeypatch)
     out = typing(["", "6/3 6/2", "no"], *OPPONENT, "--tutor").out
     assert re.search(r"motif-v\d+@2: that costs", out)
 

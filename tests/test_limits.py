@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent / "motif"
@@ -14,9 +14,10 @@ MANY_PARAMETERS: set[str] = set()
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def nodes() -> Iterator[ast.AST]:
-    for path in sorted(ROOT.rglob("*.py")):
-        yield from ast.walk(ast.parse(path.read_text("utf-8")))
+@cache
+def nodes() -> list[ast.AST]:
+    paths = sorted(ROOT.rglob("*.py"))
+    return [node for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
 
 
 def lines_of(function: Function) -> int:

@@ -110,8 +110,8 @@ def test_sigterm_ends_a_server_at_work(path, document):
     with ExitStack() as stack, started("--waiting", "1", "--rollouts", "1", player=PLAYER) as (server, where):
         at_work = sent(stack, where, path, document)
         # Refused while the other one is in progress.
-        other = {"id": OPENING, "trials": 36, "cut": 1} if path == "rollout" else DEEP
-        while asked(where, path if path == "rollout" else "hint", other).status_code != 503:
+        other = {"id": OPENING, "trials": 36, "cut": 1} if path == "rollout" else document
+        while asked(where, path, other).status_code != 503:
             pass
         began = time.monotonic()
         server.send_signal(signal.SIGTERM)

@@ -38,7 +38,7 @@ from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.library_options import MatchKeywords, lists_fields
 from motif.players.player import PlayerLike, evaluator_of
-from motif.players.ranking import ALL_PLAYS, Ranking, rank_plays
+from motif.players.ranking import Ranking, rank_plays
 from motif.rollouts import RolloutSettings
 from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, shown
@@ -101,7 +101,7 @@ def rank(
     place, state = position_and_match(position)
     dice, evaluator = given_roll(roll, state), _judging(player)
     context, _ = for_match(evaluator, match_options(match), state)
-    return rank_plays(place, dice, evaluator, context, chances_for=ALL_PLAYS)
+    return rank_plays(place, dice, evaluator, context, with_probabilities=True)
 
 
 def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value) -> Play:

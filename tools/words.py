@@ -41,7 +41,7 @@ class Rules:
     say: list[str]
     folders: list[str]
     allowed: dict[str, list[str]]
-    quick: re.Pattern[str] | None = None
+    quick: re.Pattern[str]
     """The rules for text in small letters, which is searched several times as fast."""
 
     @classmethod
@@ -61,7 +61,7 @@ class Rules:
 
     def breaches(self, path: Path, text: str) -> Iterator[str]:
         """Yield a line for each match of a rule in `text`, the file at `path`."""
-        if self.quick is not None and not self.quick.search(text.lower()):
+        if not self.quick.search(text.lower()):
             return
         allowed = {word.lower() for word in self.allowed.get(path.as_posix(), [])}
         for found in self.pattern.finditer(prose(path, text)):

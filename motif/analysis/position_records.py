@@ -24,7 +24,6 @@ from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.ranking import (
-    ALL_PLAYS,
     FULL_DEPTH,
     MONEY,
     CubeContext,
@@ -226,7 +225,7 @@ def hint(
         context,
         full_depth=full_depth,
         asked=asked,
-        chances_for=ALL_PLAYS,
+        with_probabilities=True,
         name=player,
     )
     return ranking, {**ranking.to_dict(), **valued}

@@ -10,7 +10,7 @@ from motif.board.moves import Play, check_goes_on
 from motif.board.position import Position
 from motif.doubling import CubeDecision, cube_decision
 from motif.evaluators import Evaluator
-from motif.players.ranking import ALL_PLAYS, Ranking, rank_plays
+from motif.players.ranking import Ranking, rank_plays
 from motif.players.resignations import is_accepted
 from motif.runtime.frames import Tabular
 
@@ -64,7 +64,7 @@ def decide_turn(
         return TurnDecision("accept" if accepts else "reject")
     if roll is not None:
         context, _ = for_match(evaluator, options, match)
-        ranking = rank_plays(position, roll, evaluator, context, chances_for=ALL_PLAYS, name=name)
+        ranking = rank_plays(position, roll, evaluator, context, with_probabilities=True, name=name)
         return TurnDecision("play", ranking.best, ranking)
     check_goes_on(position)
     state = options.state_of(match)

@@ -35,8 +35,6 @@ FULL_DEPTH = 5
 """Number of best plays per roll that are always evaluated to full depth."""
 EXACT_SOURCE = 11
 """Value in `PlayEstimates.sources`: exact, from bearoff tables or because the game is over."""
-ALL_PLAYS = 10_000
-"""Upper limit on the number of plays of a roll."""
 _SHOWN = 10
 _PLY = "-ply"
 
@@ -203,14 +201,13 @@ def rank_plays(
     *,
     full_depth: int = FULL_DEPTH,
     asked: Sequence[Play] = (),
-    chances_for: int = 0,
+    with_probabilities: bool = False,
     name: str = "",
 ) -> Ranking:
     """Rank the legal plays of a roll, best first; ties are in the order of the legal plays.
 
-    The `full_depth` best plays and those in `asked` are evaluated to full depth.  The `chances_for` best
-    plays have probabilities, and if that is not 0, those in `asked` too.  `name` is shown for the evaluator,
-    if not its own.  Raises `PositionError` if the game is over.
+    The `full_depth` best plays and those in `asked` are evaluated to full depth.  `name` is shown
+    for the evaluator, if not its own.  Raises `PositionError` if the game is over.
     """
     check_goes_on(position)
     (batch,) = play_batches(position.board[None], np.array([roll]))
@@ -219,9 +216,10 @@ def rank_plays(
         rows |= (batch.boards == play.position.board).all(axis=1)
     values, sources = estimate_plays(position.board[None], batch, evaluator, context, full_depth, rows)
     order = best_first(values, position.board[None], batch, evaluator)
-    shown = order[(np.arange(len(order)) < chances_for) | (rows[order] & (chances_for > 0))]
-    known = probabilities_of(evaluator, context, batch.boards[shown], sources[shown])
-    chances = {row: Probabilities(*five) for row, five in zip(shown.tolist(), known.tolist(), strict=True)}
+    chances: list[Probabilities | None] = [None] * len(order)
+    if with_probabilities:
+        known = probabilities_of(evaluator, context, batch.boards, sources)
+        chances = [Probabilities(*five) for five in known.tolist()]
     best = float(values[order[0]])
     plays = tuple(
         RankedPlay(
@@ -229,7 +227,7 @@ def rank_plays(
             float(values[row]),
             float(values[row]) - best,
             source_words(int(sources[row])),
-            chances.get(row),
+            chances[row],
         )
         for row in order.tolist()
     )

@@ -157,10 +157,7 @@ class EngineService:
         """For small files, and for large ones, which may take long."""
         self._storage = Lane("motif-storage", max(_STORAGE, cores), waiting, budget)
         uploads = (lane for lane, _ in self._uploads)
-        self._lanes = (
-            *(self._quick, self._slow, self._batches),
-            *(self.reading, self._storage, *uploads),
-        )
+        self._lanes = self._quick, self._slow, self._batches, self.reading, self._storage, *uploads
         self._long_threads = ThreadPoolExecutor(settings.rollouts, "motif-long")
         self._jobs: dict[str, Job] = {}
         self.bodies = MemoryLimit(_BODIES * settings.body)

@@ -82,7 +82,7 @@ class Guard:
             headers = _headers(scope)
             self._check_host(headers)
             self._check_origin(scope, headers)
-            self._check_length(scope["method"], headers)
+            self._check_body(scope["method"], headers)
         except HTTPException as error:
             await problem(error.status_code, error.detail, headers=error.headers)(scope, receive, send)
             return
@@ -126,7 +126,7 @@ class Guard:
         if is_foreign:
             raise refusal(403, "pages of other origins may not send requests to this server; see --cors")
 
-    def _check_length(self, method: str, headers: dict[bytes, bytes]) -> None:
+    def _check_body(self, method: str, headers: dict[bytes, bytes]) -> None:
         text = headers.get(b"content-length", b"0")
         if method in _BODILESS and (b"transfer-encoding" in headers or text.strip(b"0")):
             raise refusal(400, f"a {method} request must have no body")

@@ -65,7 +65,7 @@ def test_plays_are_in_order_and_differences_are_those_of_equities():
     evaluator = load_evaluator("motif-v19@2")
     boards, rolls = some_decisions("motif-v1", 12, 9)
     for board, roll in zip(boards, rolls.tolist(), strict=True):
-        ranking = rank_plays(Position(board), (roll[0], roll[1]), evaluator, chances_for=3)
+        ranking = rank_plays(Position(board), (roll[0], roll[1]), evaluator, with_probabilities=True)
         equities = np.array([one.equity for one in ranking])
         assert (np.diff(equities) <= 1e-12).all()
         assert [one.difference for one in ranking] == pytest.approx(equities - equities[0])

@@ -16,7 +16,8 @@ from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.named import LATEST, WRITTEN_WEIGHT_SUFFIXES
 from motif.evaluators.static import from_weights, weights_of
 from motif.fitting.significance import TERM_TABLE_SUFFIX
-from motif.learning.bootstrap_run import configured, run_bootstrap, with_seed
+from motif.learning.bootstrap_config import configured, with_seed
+from motif.learning.bootstrap_run import run_bootstrap
 from motif.learning.fit import FittedWeights, fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.recalibration import Calibration, calibrated_weights, weights_behind

@@ -196,7 +196,7 @@ def _pruned(settings: "FitSettings", prune: bool, prune_z: float | None) -> "Fit
 
 def _configured(config: Path, settings: "FitSettings", context: typer.Context) -> "FitSettings":
     """Return the settings of a file, overridden by the options given."""
-    from motif.learning.bootstrap_run import read_fit_settings
+    from motif.learning.fit_settings import read_fit_settings
 
     given = {
         name: value
@@ -277,7 +277,8 @@ def bootstrap(
     """
     from motif.analysis.term_report import with_words
     from motif.benchmarks.benchmark_files import shipped_lines
-    from motif.learning.bootstrap_run import configured, run_bootstrap, with_seed
+    from motif.learning.bootstrap_config import configured, with_seed
+    from motif.learning.bootstrap_run import run_bootstrap
     from motif.reports.run_report import draw_run, drawn_beside
 
     config = with_seed(configured(preset, config_file), seed)

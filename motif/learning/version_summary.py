@@ -1,6 +1,5 @@
 """A bootstrap version's summary.json: the types of its figures, and a check of the file."""
 
-from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from motif.runtime.documents import Entry
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import json_of
 
-VersionFigures = Mapping[str, Any]
-"""A version's summary.json; see `motif.learning.bootstrap_run`."""
+VersionSummary = dict[str, Any]
+"""The figures of a version, as in its summary.json; see `motif.learning.bootstrap_run`."""
 STEPS = ("sample", "fit", "measure")
 """Steps of a version."""
 _NUMBER, _MAYBE = (int, float), (int, float, type(None))
@@ -25,7 +24,7 @@ FIGURES: dict[str, tuple[type, ...]] = {
 """Figures of a version in a report, with their types."""
 
 
-def read_summary(path: Path, version: int) -> dict[str, Any]:
+def read_summary(path: Path, version: int) -> VersionSummary:
     """Return the summary of a version; raises `SettingError` for missing or invalid figures."""
     summary = Entry(json_of(path, SettingError), str(path), SettingError)
     if not isinstance(summary.value, dict):

@@ -5,11 +5,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from motif.fitting.objective import Ending
-from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS, BootstrapConfig
+from motif.learning.bootstrap_config import BootstrapConfig
+from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS
 from motif.learning.fit_settings import FitSettings
-from motif.learning.version_summary import VersionFigures
+from motif.learning.version_summary import VersionSummary
 from motif.sampling.sample import SampleSettings
 
 _WIDE_GAP = 1.1
@@ -63,13 +65,13 @@ def _command(words: Sequence[object]) -> str:
     return line
 
 
-def advice(summaries: Sequence[VersionFigures]) -> list[str]:
+def advice(summaries: Sequence[VersionSummary]) -> list[str]:
     """Return advice from the numbers of a run's versions, mainly the last."""
     last = summaries[-1]
     return [*_on_samples(last), *_on_passes(last), _on_another_round(summaries)]
 
 
-def _on_samples(last: VersionFigures) -> Iterator[str]:
+def _on_samples(last: VersionSummary) -> Iterator[str]:
     """Yield advice on gaps between training and validation error, overall and by class."""
     ratio = _ratio(last)
     if ratio is None:
@@ -90,7 +92,7 @@ def _on_samples(last: VersionFigures) -> Iterator[str]:
         )
 
 
-def _on_passes(last: VersionFigures) -> Iterator[str]:
+def _on_passes(last: VersionSummary) -> Iterator[str]:
     """Yield advice on fits that did not converge."""
     yield from (f"{last['name']}: {warning}." for warning in last["warnings"])
     if last["stopped"] == Ending.PASS_LIMIT:
@@ -100,7 +102,7 @@ def _on_passes(last: VersionFigures) -> Iterator[str]:
         )
 
 
-def _on_another_round(summaries: Sequence[VersionFigures]) -> str:
+def _on_another_round(summaries: Sequence[VersionSummary]) -> str:
     last = summaries[-1]
     gains = [one["ppg_vs_previous"] > _CLEAR * one["ppg_vs_previous_se"] for one in reversed(summaries)]
     level = gains.index(True) if any(gains) else len(gains)
@@ -112,7 +114,7 @@ def _on_another_round(summaries: Sequence[VersionFigures]) -> str:
     return f"{text}: another round of the same kind is unlikely to help."
 
 
-def _ratio(errors: VersionFigures) -> float | None:
+def _ratio(errors: dict[str, Any]) -> float | None:
     """Return validation error / training error; None if one is unknown."""
     train, validation = errors.get("rmse_train"), errors.get("rmse_validation")
     return validation / train if train and validation else None

@@ -7,16 +7,9 @@ from io import StringIO
 from pathlib import Path
 
 from motif.evaluators import WeightFile, read_weight_file
-from motif.learning.bootstrap_run import (
-    CONFIG,
-    HISTORY,
-    SAMPLES,
-    SUMMARY,
-    WEIGHTS,
-    BootstrapConfig,
-    load_config,
-)
-from motif.learning.version_summary import VersionFigures, read_summary
+from motif.learning.bootstrap_config import CONFIG, BootstrapConfig, load_config
+from motif.learning.bootstrap_run import HISTORY, SAMPLES, SUMMARY, WEIGHTS
+from motif.learning.version_summary import VersionSummary, read_summary
 from motif.reports.convergence import HistoryRows
 from motif.runtime.errors import SettingError
 from motif.runtime.files import text_of
@@ -32,7 +25,7 @@ class RunFiles:
     config: BootstrapConfig
     config_text: str
     """Content of config.yaml."""
-    summaries: Sequence[VersionFigures]
+    summaries: Sequence[VersionSummary]
     """One per finished version, in order."""
     weights: Sequence[WeightFile]
     """One per finished version, in order."""
@@ -86,8 +79,8 @@ def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Pa
     return pools if all(map(is_dataset, pools)) else None
 
 
-def _summaries(folder: Path, config: BootstrapConfig) -> list[VersionFigures]:
-    summaries: list[VersionFigures] = []
+def _summaries(folder: Path, config: BootstrapConfig) -> list[VersionSummary]:
+    summaries: list[VersionSummary] = []
     for version in range(len(config.versions)):
         path = folder / f"v{version}" / SUMMARY
         if not path.exists():

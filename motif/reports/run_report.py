@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
+from typing import Any
 
 from motif.analysis.evaluator_analysis import self_play_positions
 from motif.analysis.term_report import (
@@ -28,19 +29,12 @@ from motif.board.packed import Board
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.static import from_weights
 from motif.fitting.significance import HeadTerms
-from motif.learning.bootstrap_run import (
-    CONFIG,
-    TERMS,
-    WEIGHTS,
-    BootstrapConfig,
-    OnVersion,
-    VersionStep,
-    load_config,
-)
+from motif.learning.bootstrap_config import CONFIG, BootstrapConfig, VersionStep, load_config
+from motif.learning.bootstrap_run import TERMS, WEIGHTS, OnVersion
 from motif.learning.heads import RANKING_HEAD, has_hidden_units
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import held_out
-from motif.learning.version_summary import FIGURES, STEPS, VersionFigures
+from motif.learning.version_summary import FIGURES, STEPS, VersionSummary
 from motif.players import static_player
 from motif.reports.analysis_plots import effects_picture
 from motif.reports.calibration_plots import plot_calibration
@@ -175,7 +169,7 @@ class RunReport(Tabular):
         return figures
 
 
-def draw_version(home: Path, summary: VersionFigures) -> None:
+def draw_version(home: Path, summary: VersionSummary) -> None:
     """Draw convergence.png and calibration.png of one version into its folder, `home`.
 
     Usable as `on_version` of `run_bootstrap`.  Calibration is left out if the samples are missing.  Raises a
@@ -196,7 +190,7 @@ def drawn_beside() -> Iterator[OnVersion]:
     with ThreadPoolExecutor(1) as pool:
         latest: Future[None] | None = None
 
-        def draw(home: Path, summary: VersionFigures) -> None:
+        def draw(home: Path, summary: VersionSummary) -> None:
             nonlocal latest
             if latest is not None:
                 latest.result()
@@ -415,7 +409,7 @@ def _steps(run: RunFiles) -> Groups:
     return groups
 
 
-def _noise_rows(summaries: Sequence[VersionFigures], head: str) -> dict[str, list[str]]:
+def _noise_rows(summaries: Sequence[VersionSummary], head: str) -> dict[str, list[str]]:
     """Return rows of a head's label noise and its error without noise; empty if unknown."""
     if not any(head in summary["validation_errors"] for summary in summaries):
         return {}
@@ -425,12 +419,12 @@ def _noise_rows(summaries: Sequence[VersionFigures], head: str) -> dict[str, lis
     }
 
 
-def _error_of(summary: VersionFigures, head: str, name: str) -> str:
+def _error_of(summary: VersionSummary, head: str, name: str) -> str:
     error = summary["validation_errors"].get(head, {}).get(name)
     return _UNKNOWN if error is None else f"{error:.4f}"
 
 
-def _noise_notes(summaries: Sequence[VersionFigures]) -> Iterator[str]:
+def _noise_notes(summaries: Sequence[VersionSummary]) -> Iterator[str]:
     """Yield notes on errors without label noise."""
     told = [errors for summary in summaries for errors in summary["validation_errors"].values()]
     if told:
@@ -439,13 +433,13 @@ def _noise_notes(summaries: Sequence[VersionFigures]) -> Iterator[str]:
         yield f"{_UNKNOWN}: unknown. {NOT_KNOWN}"
 
 
-def _checks(summaries: Sequence[VersionFigures]) -> Groups:
+def _checks(summaries: Sequence[VersionSummary]) -> Groups:
     """Return a table of the fits by SciPy; empty if there are none."""
     checks = [summary["cross_check"] or {} for summary in summaries]
     if not any(checks):
         return {}
 
-    def row(form: Callable[[VersionFigures], str]) -> list[str]:
+    def row(form: Callable[[dict[str, Any]], str]) -> list[str]:
         return [form(check) if check else _UNKNOWN for check in checks]
 
     return {
@@ -493,11 +487,11 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
     return groups
 
 
-def _points(summary: VersionFigures, value: str, error: str) -> str:
+def _points(summary: VersionSummary, value: str, error: str) -> str:
     return with_error(summary[value], summary[error], 3, "+").replace("-", "\N{MINUS SIGN}")
 
 
-def _choice(summary: VersionFigures, name: str) -> str:
+def _choice(summary: VersionSummary, name: str) -> str:
     error = summary["choice_error"].get(name)
     if error is None:
         return _UNKNOWN

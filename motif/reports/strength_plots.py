@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from motif.contests.ratings import Ratings
 from motif.contests.result import too_few
 from motif.contests.tournament import TournamentResult
-from motif.learning.version_summary import VersionFigures
+from motif.learning.version_summary import VersionSummary
 from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, Look, picture
 
 _MAX_NUMBERED = 7
@@ -19,7 +19,7 @@ _LETTERS, _MIN_LETTERS = 60, 6
 """Letters on a line below all points, and the minimum per point."""
 
 
-def plot_strength(summaries: Sequence[VersionFigures], path: Path, *, start: str) -> None:
+def plot_strength(summaries: Sequence[VersionSummary], path: Path, *, start: str) -> None:
     """Draw the versions' points per game against PubEval and the previous version to `path`.
 
     `summaries` are the summaries of `run_bootstrap`, in order; `start` is the name of the initial player.
@@ -41,7 +41,7 @@ def plot_strength(summaries: Sequence[VersionFigures], path: Path, *, start: str
 
 def _draw_points(
     axes: Axes,
-    summaries: Sequence[VersionFigures],
+    summaries: Sequence[VersionSummary],
     names: Sequence[str],
     keys: tuple[str, str],
     look: Look,

@@ -10,7 +10,7 @@ import pytest
 from motif.cli.options import NAMES, complete_parameters, complete_player, complete_preset
 from motif.evaluators.named import shipped_weights
 from motif.evaluators.nets import net as packages
-from motif.learning.bootstrap_run import preset_names
+from motif.learning.bootstrap_config import preset_names
 from motif.parameters import PARAMETER_SETS
 from motif.players import load
 

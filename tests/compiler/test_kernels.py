@@ -77,7 +77,8 @@ sample(SampleSettings(games=2, trials=1, player="simple"), sys.argv[1], jobs=1)
 RUN = """
 import sys
 from dataclasses import replace
-from motif.learning.bootstrap_run import load_preset, run_bootstrap
+from motif.learning.bootstrap_config import load_preset
+from motif.learning.bootstrap_run import run_bootstrap
 
 config = load_preset("demo")
 step = replace(config.versions[0], games=12, trials=1)

@@ -27,7 +27,8 @@ HINT = "from motif.cli.main import main\nmain(['hint', '4HPwATDgc/ABMA', '3', '1
 LEARN = """
 import sys
 from dataclasses import replace
-from motif.learning.bootstrap_run import load_preset, run_bootstrap
+from motif.learning.bootstrap_config import load_preset
+from motif.learning.bootstrap_run import run_bootstrap
 
 config = load_preset("demo")
 step = replace(config.versions[0], games=12, trials=1)

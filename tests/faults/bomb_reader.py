@@ -23,7 +23,7 @@ from motif.doubling.match_equity import match_equity_table
 from motif.evaluators.nets import load_net
 from motif.evaluators.weight_reader import read_weight_file
 from motif.fitting.significance import read_terms
-from motif.learning.bootstrap_run import load_config
+from motif.learning.bootstrap_config import load_config
 from motif.reports.run_files import read_history
 from motif.runtime.errors import MotifError
 from motif.sampling.label_files import read_labels

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from motif.learning.bootstrap_run import BootstrapConfig, VersionStep
+from motif.learning.bootstrap_config import BootstrapConfig, VersionStep
 from motif.runtime.files import is_temporary
 from motif.sampling.dataset import read_manifest_positions
 from motif.sampling.samples import read_dataset

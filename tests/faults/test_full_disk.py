@@ -12,7 +12,8 @@ import pytest
 from motif.cli.main import main
 from motif.compiler.kernel_cache import cached_kernel_count, kernel_folder, load_or_make
 from motif.evaluators import read_weight_file
-from motif.learning.bootstrap_run import CONFIG, run_bootstrap
+from motif.learning.bootstrap_config import CONFIG
+from motif.learning.bootstrap_run import run_bootstrap
 from motif.reports.convergence import plot_convergence
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, MotifError

@@ -42,7 +42,7 @@ from motif.compiler.kernel_cache import kernel_folder, load_or_make
 from motif.evaluators.bras import load_bras
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
 from motif.evaluators.weight_reader import read_weight_file
-from motif.learning.bootstrap_run import CONFIG, load_config
+from motif.learning.bootstrap_config import CONFIG, load_config
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
 from motif.runtime.errors import ParameterError, PositionError, RecordError

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from hypothesis import strategies as st
 
-from motif.learning.bootstrap_run import load_preset
+from motif.learning.bootstrap_config import load_preset
 from tests.evaluators.made_weights import made_weights
 from tests.fuzz import checks
 from tests.fuzz.mutations import ODD_TOKENS, mutated, mutated_file, mutated_tree

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from motif.learning.bootstrap_run import (
+from motif.learning.bootstrap_config import (
     BootstrapConfig,
     VersionStep,
     load_config,

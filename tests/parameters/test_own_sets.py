@@ -18,7 +18,8 @@ from motif.evaluators import load_static
 from motif.evaluators.model import own_set_of
 from motif.evaluators.static import model_fingerprint, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
-from motif.learning.bootstrap_run import load_preset, run_bootstrap
+from motif.learning.bootstrap_config import load_preset
+from motif.learning.bootstrap_run import run_bootstrap
 from motif.parameters import named_sets, parameter_set
 from motif.parameters.named_sets import check_found, features
 from motif.parameters.registry import GROUPS

@@ -12,7 +12,7 @@ from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
 from motif.board.packed import Board, pack_many
 from motif.evaluators import OUTPUTS, WeightFile
 from motif.evaluators.weight_file import HeadWeights
-from motif.learning.bootstrap_run import BootstrapConfig, VersionStep
+from motif.learning.bootstrap_config import BootstrapConfig, VersionStep
 from motif.parameters import parameter_set
 from motif.parameters.position_class import classify_many
 from motif.sampling.dataset import write_manifest, write_part

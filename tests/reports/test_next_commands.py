@@ -9,7 +9,8 @@ import typer
 
 from motif.cli.main import app, main
 from motif.evaluators import read_weight_file
-from motif.learning.bootstrap_run import VersionStep, load_preset, preset_names, run_bootstrap
+from motif.learning.bootstrap_config import VersionStep, load_preset, preset_names
+from motif.learning.bootstrap_run import run_bootstrap
 from motif.reports.next_version import next_commands
 from tests.faults.made_runs import STEP, TINY
 

@@ -26,7 +26,7 @@ from motif.benchmarks.choices import player_choices, worst_decisions
 from motif.benchmarks.losses import loss_distribution
 from motif.evaluators import OUTPUTS, read_weight_file
 from motif.fitting.significance import write_terms
-from motif.learning.bootstrap_run import BootstrapConfig, VersionStep
+from motif.learning.bootstrap_config import BootstrapConfig, VersionStep
 from motif.learning.heads import settings_of, term_errors
 from motif.learning.rows import class_rows, held_out
 from motif.players import load

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from motif.learning.bootstrap_run import load_preset, preset_names
+from motif.learning.bootstrap_config import load_preset, preset_names
 from motif.sampling.sample import SampleSettings, games_a_part
 from motif.sampling.samples import read_dataset
 from tests.sampling.folders import made

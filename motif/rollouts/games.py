@@ -86,7 +86,9 @@ def luck_of_rolls(judge: Evaluator, boards: Board, rolls: IntArray, opening: boo
     """
     best = judge.roll_equities(boards)
     rolled = best[np.arange(len(boards)), roll_numbers(rolls)]
-    return rolled - best @ (OPENING_SHARES if opening else ROLL_SHARES)
+    shares = OPENING_SHARES if opening else ROLL_SHARES
+    # Unlike a matrix product, this sum of a row does not depend on the other rows.
+    return np.asarray(rolled - (best * shares).sum(axis=1))
 
 
 class SeededDice:

@@ -25,6 +25,7 @@ from motif.contests.sequential import certain_interval
 from motif.players import EvaluatorPlayer, load
 from motif.rollouts.games import luck_of_rolls, rolls_of_games
 from motif.runtime.errors import SettingError
+from tests.board.test_position import random_boards
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
 PUBEVAL, SIMPLE, RANDOM = map(load, ("pubeval", "simple", "random"))
@@ -261,6 +262,18 @@ def test_the_luck_of_rolls_has_mean_zero():
         )
         assert weights @ luck == pytest.approx(0, abs=1e-6)
         assert np.ptp(luck, axis=0).min() > 0.1
+
+
+def test_the_luck_of_a_roll_does_not_depend_on_the_other_positions():
+    judge, rng = PUBEVAL.require_evaluator(), np.random.default_rng(1)
+    boards = random_boards(70, seed=1)
+    rolls = ROLLS[rng.integers(len(ROLLS), size=len(boards))]
+    together = luck_of_rolls(judge, boards, rolls, opening=False)
+    alone = [
+        luck_of_rolls(judge, board[None], roll[None], opening=False)[0]
+        for board, roll in zip(boards, rolls, strict=True)
+    ]
+    assert together.tolist() == alone
 
 
 def test_a_luck_adjusted_result_is_more_certain():

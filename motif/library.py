@@ -100,8 +100,8 @@ def rank(
     """
     place, state = position_and_match(position)
     dice, evaluator = given_roll(roll, state), _judging(player)
-    context, _ = for_match(evaluator, match_options(match), state)
-    return rank_plays(place, dice, evaluator, context, with_probabilities=True)
+    state, _ = for_match(evaluator, match_options(match), state)
+    return rank_plays(place, dice, evaluator, state, with_probabilities=True)
 
 
 def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value) -> Play:
@@ -420,8 +420,8 @@ def explain(
     dice, evaluator = given_roll(roll, state), _judging(player)
     legal = plays_of(place, dice)
     plays = [None if play is None else legal_play(play, legal, dice) for play in (better, versus)]
-    context, _ = for_match(evaluator, match_options(match), state)
-    return explain_play(evaluator, place, dice, *plays, context=context, language=language)
+    state, _ = for_match(evaluator, match_options(match), state)
+    return explain_play(evaluator, place, dice, *plays, state=state, language=language)
 
 
 def bearoff(position: PositionLike) -> BearoffChances:

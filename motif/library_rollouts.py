@@ -13,6 +13,7 @@ from motif.evaluators.named import LATEST
 from motif.library import given_roll, legal_play, match_options, position_and_match
 from motif.library_options import ComparedKeywords, MatchKeywords, RolloutKeywords, lists_fields
 from motif.players.player import PlayerLike, evaluator_of
+from motif.players.ranking import cube_model_of
 from motif.rollouts import Comparison, RolloutResult, RolloutSettings
 from motif.rollouts import compare_plays as compared
 from motif.rollouts.comparison import CANDIDATES
@@ -130,7 +131,7 @@ def compare_plays(
     check_flag("cubeful", cubeful)
     named = [legal_play(play, legal, dice) for play in several]
     options = match_options(match)
-    context, _ = for_match(evaluator, options, state)
+    valued_state, _ = for_match(evaluator, options, state)
     rules = settings_with(RolloutSettings, settings, changes)
     rules.check_effects(compared=True)
     if cubeful:
@@ -142,7 +143,7 @@ def compare_plays(
         rules,
         plays=named or None,
         candidates=candidates,
-        cube_model=cube_model_for(options.state_of(state)) if cubeful else context.cube_model,
+        cube_model=cube_model_for(options.state_of(state)) if cubeful else cube_model_of(valued_state),
         jobs=jobs,
     )
 

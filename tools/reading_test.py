@@ -23,7 +23,7 @@ from motif.board.notation import find_play
 from motif.board.packed import OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Evaluator
-from motif.players.ranking import MONEY, CubeContext, rank_plays
+from motif.players.ranking import rank_plays
 from motif.runtime.errors import PlayerError
 from tools.house import ROOT
 from tools.marked_page import reporting, write_region
@@ -139,7 +139,7 @@ class Decision:
     next_play: str
     """gnubg's second choice and its loss."""
     next_loses: float
-    context: CubeContext = MONEY
+    state: MatchState | None = None
     is_compared: bool = False
     """Whether the reasons compare the play with `next_play` instead of the judge's second choice."""
 
@@ -192,21 +192,21 @@ def _decision(record: Mapping[str, Any], compared: bool) -> Decision:
         source=record["source"],
         next_play=record["next"]["play"],
         next_loses=record["next"]["loses"],
-        context=_context(record.get("match")),
+        state=_state(record.get("match")),
         is_compared=compared,
     )
 
 
-def _context(match: Mapping[str, Any] | None) -> CubeContext:
+def _state(match: Mapping[str, Any] | None) -> MatchState | None:
     if match is None:
-        return MONEY
+        return None
     scores = {"own_score": match["own"], "opponent_score": match["other"]}
-    return CubeContext(MatchState(length=match["length"], crawford=match["crawford"], **scores))
+    return MatchState(length=match["length"], crawford=match["crawford"], **scores)
 
 
 def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
     """Return the choice of `evaluator`, and its first reasons if it is the textbook play."""
-    ranking = rank_plays(decision.position, decision.roll, evaluator, decision.context)
+    ranking = rank_plays(decision.position, decision.roll, evaluator, decision.state)
     plays = legal_plays(decision.position, decision.roll)
     wanted = find_play(decision.play, plays).position
     difference = next(one.difference for one in ranking if one.play.position == wanted)
@@ -216,7 +216,7 @@ def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
     other = find_play(decision.next_play, plays) if decision.is_compared else None
     try:
         explanation = explain_play(
-            evaluator, decision.position, decision.roll, chosen, other, context=decision.context
+            evaluator, decision.position, decision.roll, chosen, other, state=decision.state
         )
     except PlayerError:
         return Reading(decision, chosen, 0.0, None)
@@ -287,7 +287,7 @@ def _board(one: Reading, level: int) -> Iterator[str]:
 def _situation(decision: Decision) -> str:
     """Return the theme, the roll and in a match the score, the player on roll's first."""
     facts = [decision.theme, "roll {}-{}".format(*decision.roll)]
-    match = decision.context.state
+    match = decision.state
     if match is not None:
         facts.append(f"{match.length - match.own_score}-away {match.length - match.opponent_score}-away")
         if match.crawford:

@@ -28,9 +28,9 @@ from motif.evaluators.model import Model
 from motif.players.ranking import (
     EXACT,
     ROLLOUT,
-    CubeContext,
     RankedPlay,
     Ranking,
+    cube_model_of,
     plies_of,
     rank_plays,
     source_words,
@@ -216,7 +216,7 @@ def can_roll_out(evaluator: Evaluator) -> bool:
 def compare_ranked(
     ranking: Ranking,
     evaluator: Evaluator,
-    context: CubeContext,
+    state: MatchState | None,
     better: Play | None,
     worse: Play | None,
 ) -> ComparedPair:
@@ -235,7 +235,7 @@ def compare_ranked(
         return ComparedPair(first, second, None)
     pair = np.array([[first.play.position.board, second.play.position.board]])
     before = ranking.position.board[None]
-    (rolled,) = roll_out_pairs(before, pair, [context.cube_model], evaluator, confirm, jobs=1)
+    (rolled,) = roll_out_pairs(before, pair, [cube_model_of(state)], evaluator, confirm, jobs=1)
     if better is None and worse is None and rolled.difference < 0:
         return ComparedPair(second, first, rolled.turned)
     return ComparedPair(first, second, rolled)
@@ -246,26 +246,26 @@ def _same(ranked: RankedPlay, play: Play) -> bool:
 
 
 def compare_with_best(
-    ranking: Ranking, evaluator: Evaluator, context: CubeContext, play: Play
+    ranking: Ranking, evaluator: Evaluator, state: MatchState | None, play: Play
 ) -> ComparedPair | None:
     """Compare the best play of a `ranking` with `play`; return None if they are the same."""
     if _same(ranking[0], play):
         return None
-    return compare_ranked(ranking, evaluator, context, None, play)
+    return compare_ranked(ranking, evaluator, state, None, play)
 
 
 def compare_pair(
     position: Position,
     roll: tuple[int, int],
     evaluator: Evaluator,
-    context: CubeContext,
+    state: MatchState | None,
     better: Play | None = None,
     worse: Play | None = None,
 ) -> ComparedPair:
     """Rank the plays of a roll and compare two of them; see `compare_ranked`."""
     asked = [play for play in (better, worse) if play is not None]
-    ranking = rank_plays(position, roll, evaluator, context, asked=asked)
-    return compare_ranked(ranking, evaluator, context, better, worse)
+    ranking = rank_plays(position, roll, evaluator, state, asked=asked)
+    return compare_ranked(ranking, evaluator, state, better, worse)
 
 
 def roll_out_pairs(

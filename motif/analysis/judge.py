@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from motif.board.match_state import MatchState
     from motif.evaluators import Evaluator
     from motif.players.player import PlayerLike
-    from motif.players.ranking import CubeContext
 
 JUDGE = f"{default_player()}@2"
 """The default judge; see docs/explanation/frontier.md."""
@@ -147,23 +146,23 @@ def judge_name(player: str | None, fast: bool, deep: bool) -> str:
 
 def for_match(
     evaluator: "Evaluator", options: MatchOptions, match: "MatchState | None"
-) -> "tuple[CubeContext, dict[str, object]]":
-    """Return the context in which `evaluator` values plays, and its JSON record."""
+) -> "tuple[MatchState | None, dict[str, object]]":
+    """Return the state in which `evaluator` values plays (None: cubeless money play), and its JSON record."""
     # Slow imports.
     from motif.board.diagram import describe_score
     from motif.evaluators.cube_model import NO_CUBE, gammon_values
-    from motif.players.ranking import MONEY, CubeContext
+    from motif.players.ranking import cube_model_of
 
     state = options.given_state(match)
     if state is None:
-        return MONEY, {}
-    context = CubeContext(state, state.has_cube)
-    if evaluator.with_cube(context.cube_model) is evaluator:
-        if options.given_state(None) is None or context.cube_model is NO_CUBE:
-            return MONEY, {}
+        return None, {}
+    cube_model = cube_model_of(state)
+    if evaluator.with_cube(cube_model) is evaluator:
+        if options.given_state(None) is None or cube_model is NO_CUBE:
+            return None, {}
         raise PlayerError(f"{evaluator.name!r} ranks plays by a score that ignores match and cube")
-    won, lost = gammon_values(context.cube_model)
-    return context, {"valued_for": describe_score(state), "gammon_value": won, "gammon_value_lost": lost}
+    won, lost = gammon_values(cube_model)
+    return state, {"valued_for": describe_score(state), "gammon_value": won, "gammon_value_lost": lost}
 
 
 @cache

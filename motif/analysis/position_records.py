@@ -25,8 +25,6 @@ from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.ranking import (
     FULL_DEPTH,
-    MONEY,
-    CubeContext,
     Ranking,
     best_first,
     estimate_plays,
@@ -196,10 +194,10 @@ def hints(
     evaluator: Evaluator,
     player: str,
     jobs: int | None = None,
-    context: CubeContext = MONEY,
+    state: MatchState | None = None,
 ) -> Iterator[Record]:
     """Yield the legal plays of each board and roll with the mover's equities, best first."""
-    return _spread(partial(_hints, evaluator, context, player), evaluator, jobs, boards, rolls)
+    return _spread(partial(_hints, evaluator, state, player), evaluator, jobs, boards, rolls)
 
 
 def hint(
@@ -217,12 +215,12 @@ def hint(
     Plays are valued at the score and cube given by `options` and by the ID's `match`, the `full_depth` best
     and those `asked` for to full depth.
     """
-    context, valued = for_match(evaluator, options, match)
+    state, valued = for_match(evaluator, options, match)
     ranking = rank_plays(
         position,
         roll,
         evaluator,
-        context,
+        state,
         full_depth=full_depth,
         asked=asked,
         with_probabilities=True,
@@ -271,12 +269,12 @@ def _probabilities(evaluator: Evaluator, boards: Board) -> list[Probabilities]:
 
 
 def _hints(
-    evaluator: Evaluator, context: CubeContext, player: str, boards: Board, rolls: IntArray
+    evaluator: Evaluator, state: MatchState | None, player: str, boards: Board, rolls: IntArray
 ) -> list[Record]:
     records: list[Record] = []
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
         before = boards[batch.decisions]
-        values, sources = estimate_plays(before, batch, evaluator, context)
+        values, sources = estimate_plays(before, batch, evaluator, state)
         described = _described(batch, rolls)
         dice = rolls[batch.decisions][batch.decision].tolist()
         for play, path, roll, equity, source in zip(
@@ -284,7 +282,7 @@ def _hints(
         ):
             play["moves"] = [list(move) for move in _decoded(path, *roll)[1]]
             play["equity"], play["source"] = equity, source_words(source)
-        chances = probabilities_of(evaluator, context, batch.boards, sources)
+        chances = probabilities_of(evaluator, state, batch.boards, sources)
         for play, five in zip(described, chances.tolist(), strict=True):
             play |= dict(zip(OUTPUTS, five, strict=True))
         ranked = [described[row] for row in best_first(values, before, batch, evaluator).tolist()]

@@ -11,6 +11,7 @@ from motif.doubling import CubeDecision, cube_decision
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
 from motif.evaluators import Evaluator
+from motif.players.ranking import cube_model_of
 from motif.rollouts import Comparison, RolloutResult, RolloutSettings, compare_plays
 from motif.rollouts import rollout as roll_out
 from motif.rollouts.comparison import CANDIDATES
@@ -56,12 +57,12 @@ class RolloutQuestion(NamedTuple):
     def compare(
         self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
     ) -> tuple[Comparison, Record]:
-        """Compare the `named` plays of a roll, or the best ones; also return their context for JSON.
+        """Compare the `named` plays of a roll, or the best ones; also return the state for JSON.
 
         With a match or a cube, both sides double in the trials.
         """
-        context, valued = for_match(self.evaluator, options, self.match)
-        cube_model = cube_model_for(self.state) if self.cubeful else context.cube_model
+        state, valued = for_match(self.evaluator, options, self.match)
+        cube_model = cube_model_for(self.state) if self.cubeful else cube_model_of(state)
         comparison = compare_plays(
             self.position,
             roll,

@@ -101,6 +101,10 @@ class MatchState:
         """Whether a player has won the match, which no XGID can express."""
         return 0 < self.length <= max(self.own_score, self.opponent_score)
 
+    def without_cube(self) -> "CubelessMatchState":
+        """Return the same state of a game that is played without a cube."""
+        return CubelessMatchState(**vars(self))
+
     def switch_sides(self) -> "MatchState":
         """Return the state before the other player's roll, from that player's side."""
         return replace(

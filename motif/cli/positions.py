@@ -214,7 +214,9 @@ def hint(
     ranking, record = hint_record(position, roll, match, evaluator, player, options)
     comparison, by_whom = None, ""
     if rolling.rollout:
-        cube_model = for_match(evaluator, options, match)[0].cube_model
+        from motif.players.ranking import cube_model_of
+
+        cube_model = cube_model_of(for_match(evaluator, options, match)[0])
         comparison, by_whom, record["rollout"] = _roll_out(ranking, position, cube_model, rolling, jobs)
     if printed_json(json, record):
         return
@@ -407,8 +409,8 @@ def explain(
     position, match, roll = read_decision(identifier, die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     _, evaluator = judge.load()
-    context, valued = for_match(evaluator, options, match)
-    explanation = explain_play(evaluator, position, roll, worse=worse, context=context, language=language)
+    state, valued = for_match(evaluator, options, match)
+    explanation = explain_play(evaluator, position, roll, worse=worse, state=state, language=language)
     if html is not None:
         from motif.reports.term_pages import explanation_page
         from motif.runtime.files import write_text
@@ -420,7 +422,7 @@ def explain(
     say("")
     for sentence in explanation.lines:
         say(sentence)
-    print_valued(valued, explanation.words, context.state)
+    print_valued(valued, explanation.words, state)
     if detailed:
         _print_contributions(explanation, most=None if every else _MAX_TERMS)
 

@@ -10,7 +10,7 @@ but at most the lowest equity at full depth.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -39,32 +39,16 @@ _SHOWN = 10
 _PLY = "-ply"
 
 
-class CubeContext(NamedTuple):
-    """The match score and cube, or the money game, for which to rank plays."""
+def cube_model_of(state: MatchState | None) -> CubeModel:
+    """Return the cube model of `state`, with the mover as side 0; None means cubeless money play."""
+    # Without a cube, only match play and the Jacoby rule differ from cubeless money play.
+    if state is None or not (state.has_cube or state.length or not gammons_count(state)):
+        return NO_CUBE
+    # Imported here because it is slow.
+    from motif.doubling.cube_states import cube_model_for
 
-    state: MatchState | None = None
-    """State of the match from the mover's perspective; None for cubeless money play."""
-    has_cube: bool = True
-    """Whether the cube is in use."""
-
-    @property
-    def cube_model(self) -> CubeModel:
-        """The cube model, with the mover as side 0."""
-        state = self.state
-        if state is None:
-            return NO_CUBE
-        # Imported here because it is slow.
-        from motif.doubling.cube_states import cube_model_for
-
-        if self.has_cube:
-            return cube_model_for(state)
-        # Without a cube, only match play and the Jacoby rule differ from money play.
-        plain = not state.length and gammons_count(state)
-        return NO_CUBE if plain else without_cube(cube_model_for(state))
-
-
-MONEY = CubeContext()
-"""Cubeless money play."""
+    cube_model = cube_model_for(state)
+    return cube_model if state.has_cube else without_cube(cube_model)
 
 
 @dataclass(frozen=True)
@@ -197,7 +181,7 @@ def rank_plays(
     position: Position,
     roll: tuple[int, int],
     evaluator: Evaluator,
-    context: CubeContext = MONEY,
+    state: MatchState | None = None,
     *,
     full_depth: int = FULL_DEPTH,
     asked: Sequence[Play] = (),
@@ -214,11 +198,11 @@ def rank_plays(
     rows = np.zeros(len(batch.boards), np.bool_)
     for play in asked:
         rows |= (batch.boards == play.position.board).all(axis=1)
-    values, sources = estimate_plays(position.board[None], batch, evaluator, context, full_depth, rows)
+    values, sources = estimate_plays(position.board[None], batch, evaluator, state, full_depth, rows)
     order = best_first(values, position.board[None], batch, evaluator)
     chances: list[Probabilities | None] = [None] * len(order)
     if with_probabilities:
-        known = probabilities_of(evaluator, context, batch.boards, sources)
+        known = probabilities_of(evaluator, state, batch.boards, sources)
         chances = [Probabilities(*five) for five in known.tolist()]
     best = float(values[order[0]])
     plays = tuple(
@@ -231,7 +215,7 @@ def rank_plays(
         )
         for row in order.tolist()
     )
-    valued_for = "" if context.state is None else describe_score(context.state)
+    valued_for = "" if state is None else describe_score(state)
     return Ranking(position, roll, name or evaluator.name, plays, valued_for)
 
 
@@ -239,22 +223,22 @@ def estimate_plays(
     before: Board,
     batch: PlayBatch,
     evaluator: Evaluator,
-    context: CubeContext,
+    state: MatchState | None,
     full_depth: int = FULL_DEPTH,
     asked: BoolArray | None = None,
 ) -> PlayEstimates:
-    """Return the estimates (m,) of all plays of the decisions on `before` (n, 26), in one context.
+    """Return the estimates (m,) of all plays of the decisions on `before` (n, 26), in one state of the match.
 
     The `full_depth` best plays of each decision, and those in `asked` (m,), are evaluated to full depth.
     """
-    cube_model = context.cube_model
+    cube_model = cube_model_of(state)
     estimates = evaluator.play_estimates(before, batch, cube_model)
     values, sources = estimates.values.copy(), estimates.sources.copy()
     if cube_model.is_cubeless:
         known = evaluator.without_lookahead.is_exact(batch.boards)
         sources[known] = EXACT_SOURCE
     else:
-        known = _set_exact(before, batch, context, values, sources)
+        known = _set_exact(before, batch, state, values, sources)
     if not isinstance(evaluator, LookaheadEvaluator):
         return PlayEstimates(values, sources)
     full = evaluator.sources_of(batch.boards)
@@ -277,25 +261,25 @@ def estimate_plays(
 def _set_exact(
     before: Board,
     batch: PlayBatch,
-    context: CubeContext,
+    state: MatchState | None,
     values: FloatArray,
     sources: IntArray,
 ) -> BoolArray:
     """Write exact cubeful equities; return which plays have one, bool (m,)."""
     known = np.zeros(len(values), np.bool_)
-    if context.state is None or not context.has_cube:
+    if state is None or not state.has_cube:
         return known
     from motif.doubling.equities import scale
     from motif.doubling.exact import exact_equities, prepare_plays
 
     boards = batch.boards
     home = (boards[:, HOME + 1 :] <= 0).all(axis=1) & (boards[:, : POINTS - HOME + 1] >= 0).all(axis=1)
-    opponent, cube_model = context.state.switch_sides(), context.cube_model
+    opponent, cube_model = state.switch_sides(), cube_model_of(state)
     prepared = -1
     for row in np.flatnonzero(home).tolist():
         decision = int(batch.decision[row])
         if decision != prepared:
-            prepare_plays(Position(before[decision]), context.state)
+            prepare_plays(Position(before[decision]), state)
             prepared = decision
         equities = exact_equities(Position(boards[row]), opponent)
         if equities is None:
@@ -330,13 +314,13 @@ def plies_of(evaluator: Evaluator) -> int:
 
 
 def probabilities_of(
-    evaluator: Evaluator, context: CubeContext, boards: Board, sources: IntArray
+    evaluator: Evaluator, state: MatchState | None, boards: Board, sources: IntArray
 ) -> FloatArray:
     """Return the mover's probabilities (n, 5) after plays to `boards` (n, 26), at the equities' depth."""
     chances = np.empty((len(boards), len(OUTPUTS)))
     for source in np.unique(sources).tolist():
         same = sources == source
-        opponents = _with_plies(evaluator, source).with_cube(context.cube_model, side=1)
+        opponents = _with_plies(evaluator, source).with_cube(cube_model_of(state), side=1)
         chances[same] = turned(opponents.evaluate_many(boards[same]).astype(np.float64))
     return chances
 

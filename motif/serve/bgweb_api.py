@@ -15,7 +15,7 @@ from motif.board.moves import legal_plays
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
 from motif.board.position import Position
 from motif.evaluators import Probabilities
-from motif.players.ranking import MONEY, CubeContext, rank_plays
+from motif.players.ranking import rank_plays
 from motif.runtime.errors import PositionError
 from motif.runtime.frames import Record
 from motif.serve.answers import ERRORS
@@ -150,8 +150,8 @@ def _moves(service: EngineService, question: MoveArgs) -> list[Record]:
         plays = legal_plays(position, roll)
         return [{"play": _play(play.moves)} for play in plays[:count] if play.moves]
     _, evaluator = service.judge()
-    context = CubeContext(MatchState()) if question.cubeful else MONEY
-    ranked = rank_plays(position, roll, evaluator, context, with_probabilities=True)
+    state = MatchState() if question.cubeful else None
+    ranked = rank_plays(position, roll, evaluator, state, with_probabilities=True)
     return [
         {
             "play": _play(one.play.moves),

@@ -256,9 +256,9 @@ def _explanation(service: EngineService, question: ExplainQuestion) -> Record:
             raise PlayError(f"{other.play.notation!r} cannot be compared with itself; name another play")
         choice = known_pair(better, other, question.known_se)
     _, evaluator = service.judge(question.player, question.fast, question.deep)
-    context, valued = for_match(evaluator, question.options(), match)
+    state, valued = for_match(evaluator, question.options(), match)
     explanation = explain_play(
-        evaluator, position, roll, worse=worse, context=context, language=question.language, choice=choice
+        evaluator, position, roll, worse=worse, state=state, language=question.language, choice=choice
     )
     return {**explanation.to_dict(), **valued}
 
@@ -434,13 +434,13 @@ async def hint_batch(batch: HintBatch, request: Request) -> Response:
 
 def _hinted(service: EngineService, batch: HintBatch) -> bytearray:
     name, evaluator = service.judge(batch.player, batch.fast, batch.deep)
-    context, valued = for_match(evaluator, batch.options(), None)
+    state, valued = for_match(evaluator, batch.options(), None)
     decided = _each("decisions", batch.decisions, BatchDecision.decision)
     boards = np.array([position.board for position, _, _ in decided], np.int8).reshape(-1, BOARD_SIZE)
     rolls = np.array([roll for _, _, roll in decided], np.int64).reshape(-1, 2)
 
     def part_of(part: slice) -> list[Record]:
-        records = hints(boards[part], rolls[part], evaluator, name, jobs=1, context=context)
+        records = hints(boards[part], rolls[part], evaluator, name, jobs=1, state=state)
         return [{**record, "plays": record["plays"][: batch.plays], **valued} for record in records]
 
     return _listed("hints", (part_of(part) for part in _parts(len(boards), _HINTED_AT_ONCE)))

@@ -101,9 +101,9 @@ def judge_answer(question: AskedQuestion, answer: str, evaluator: Evaluator) -> 
     if roll is None:
         raise PlayError("the ID of the question holds no roll")
     play = find_play(answer, legal_plays(position, roll))
-    context, _ = for_match(evaluator, MatchOptions(), match)
-    ranking = rank_plays(position, roll, evaluator, context, asked=[play])
-    pair = compare_with_best(ranking, evaluator, context, play)
+    state, _ = for_match(evaluator, MatchOptions(), match)
+    ranking = rank_plays(position, roll, evaluator, state, asked=[play])
+    pair = compare_with_best(ranking, evaluator, state, play)
     if pair is None:
         return QuizVerdict(0.0, ranking[0].play.notation, ranking[0].source)
     cost, se = max(pair.shown_difference, 0.0), pair.rolled and pair.rolled.se

@@ -38,14 +38,14 @@ def _theme_of(decision: Record, evaluator: Evaluator) -> str | None:
         return None
     plays = legal_plays(position, roll)
     try:
-        context, _ = for_match(evaluator, MatchOptions(), match)
+        state, _ = for_match(evaluator, MatchOptions(), match)
         explanation = explain_play(
             evaluator.without_lookahead,
             position,
             roll,
             find_play(decision["best"], plays),
             find_play(decision["done"], plays),
-            context=context,
+            state=state,
         )
     except MotifError:
         return None

@@ -18,7 +18,7 @@ from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Probabilities
-from motif.players.ranking import CubeContext, rank_plays
+from motif.players.ranking import rank_plays
 from motif.runtime.errors import PlayError, PositionError
 from motif.runtime.frames import Record
 from motif.serve.answers import ErrorMessage, errors
@@ -212,7 +212,7 @@ def _move(
     service: EngineService, position: Position, roll: tuple[int, int], state: MatchState | None
 ) -> Record:
     _, evaluator = service.judge()
-    plays = rank_plays(position, roll, evaluator, CubeContext(state), with_probabilities=True)
+    plays = rank_plays(position, roll, evaluator, state, with_probabilities=True)
     return {
         "moves": [
             {

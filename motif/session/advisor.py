@@ -47,12 +47,12 @@ class Advisor:
     def ranked(self, session: GameSession) -> Ranking:
         """Return the plays of the roll, the best first."""
         assert session.roll is not None
-        return rank_plays(session.position, session.roll, self.evaluator, session.context())
+        return rank_plays(session.position, session.roll, self.evaluator, session.valued_state())
 
     def compared(self, session: GameSession, play: Play) -> ComparedPair | None:
         """Compare the best play of the roll with `play`; return None if they are the same."""
         assert session.roll is not None
-        context = session.context()
+        context = session.valued_state()
         ranking = rank_plays(session.position, session.roll, self.evaluator, context, asked=[play])
         return compare_with_best(ranking, self.evaluator, context, play)
 

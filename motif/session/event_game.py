@@ -16,6 +16,7 @@ from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
 from motif.doubling import CubeDecision
 from motif.evaluators import Evaluator
+from motif.players.ranking import cube_model_of
 from motif.players.resignations import is_accepted
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError, SettingError, shown
@@ -242,7 +243,7 @@ class EventGame:
         if player is None:
             return None
         chance = self._dice.choice_seed(session.games, session.ply)
-        cubeful = player.with_cube(session.context().cube_model)
+        cubeful = player.with_cube(cube_model_of(session.valued_state()))
         return ["play", cubeful.choose(session.position, session.roll, chance).notation]
 
     def opening(self) -> GameEvent:

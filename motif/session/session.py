@@ -33,7 +33,6 @@ from motif.board.rules import (
     match_winner,
 )
 from motif.players.player import Player
-from motif.players.ranking import CubeContext
 from motif.runtime.errors import RecordError, SettingError
 from motif.runtime.settings import SettingFields, check_types
 
@@ -233,9 +232,9 @@ class GameSession:
             player=1 if side else 0,
         )
 
-    def context(self) -> CubeContext:
-        """Return the cube context, as seen by the player on roll."""
-        return CubeContext(replace(self.state(), dice=None), self.rules.cube)
+    def valued_state(self) -> MatchState:
+        """Return the state in which plays are valued: that of the player on roll, without the dice."""
+        return replace(self.state(), dice=None)
 
     def begin(self, dice: tuple[int, int]) -> None:
         """Start the next game: each player rolls one die, and the higher one plays both.

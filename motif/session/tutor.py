@@ -137,7 +137,7 @@ class Tutor:
         self._prompter.say(*(f"  {play.notation:24} {equity:+.3f}" for play, equity in values))
         try:
             explanation = explain_play(
-                evaluator, session.position, session.roll, context=session.context(), choice=choice
+                evaluator, session.position, session.roll, state=session.valued_state(), choice=choice
             )
         except PlayerError:
             self._prompter.say(*self._chances(plays))

@@ -16,7 +16,7 @@ from motif.analysis.confirmation import (
     roll_out_pairs,
 )
 from motif.analysis.match import analyse_match
-from motif.analysis.match.decision_errors import context_of, judge_cube, judge_plays
+from motif.analysis.match.decision_errors import judge_cube, judge_plays, valued_state
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
@@ -27,6 +27,7 @@ from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
 from motif.evaluators.cube_model import cubeful_values
 from motif.evaluators.probabilities import turned
+from motif.players.ranking import cube_model_of
 from motif.rollouts.playout import items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import results_of_trials
@@ -53,7 +54,7 @@ def rolled_pairs(rolls, others, jobs=1, settings=QUICK, evaluator=NEWEST):
         for roll, other in zip(rolls, others, strict=True)
     ]
     before = np.array([roll.position.board for roll in rolls])
-    cube_models = [context_of(roll.state).cube_model for roll in rolls]
+    cube_models = [cube_model_of(valued_state(roll.state)) for roll in rolls]
     return roll_out_pairs(before, np.array(pairs), cube_models, evaluator, settings, jobs=jobs)
 
 
@@ -80,7 +81,7 @@ def test_the_error_is_that_of_the_plays_compared():
     pair = np.array([better.position.board, roll.play.position.board])
     item = items_of(pack_many(START.board[None]))
     results = turned(single_results(pair, int(item[0])))
-    cube_model = context_of(roll.state).cube_model
+    cube_model = cube_model_of(valued_state(roll.state))
     rounds = results.reshape(2, -1, 36, 5).mean(axis=2)
     packed = pack_many(pair)
     values = [
@@ -123,7 +124,7 @@ def test_one_procedure_compares_two_plays(monkeypatch):
     evaluator = load_evaluator("latest@1")
     roll = opening((3, 1), "13/9")
     (judged,) = judge_plays([roll], evaluator, confirm=confirming_rollout(evaluator))
-    choice = compare_pair(START, roll.roll, evaluator, context_of(roll.state), worse=roll.play)
+    choice = compare_pair(START, roll.roll, evaluator, valued_state(roll.state), worse=roll.play)
     assert choice.source == judged.source == "rollout"
     assert choice.difference == judged.error
     known = {one.number: one for one in judged.candidates}
@@ -132,7 +133,7 @@ def test_one_procedure_compares_two_plays(monkeypatch):
     same = judged.choice
     assert same.equities == choice.equities
     assert (same.better.equity, same.worse.equity) == (choice.better.equity, choice.worse.equity)
-    close = compare_pair(START, (4, 3), load_evaluator("latest@2"), context_of(roll.state))
+    close = compare_pair(START, (4, 3), load_evaluator("latest@2"), valued_state(roll.state))
     assert 0 <= close.difference < ROLLOUT_THRESHOLD
     assert close.source == "2-ply"
 

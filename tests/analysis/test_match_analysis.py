@@ -10,10 +10,10 @@ from motif.analysis.match import analyse_match, review
 from motif.analysis.match.decision_errors import (
     CLOSE,
     MISTAKE_KINDS,
-    context_of,
     judge_cube,
     judge_plays,
     roll_luck,
+    valued_state,
 )
 from motif.analysis.match.decisions import match_decisions, rating
 from motif.analysis.match.record_walk import PlayedRoll, unit_of, walk
@@ -388,7 +388,7 @@ def test_equally_good_plays_are_listed_as_in_hints():
     state = MatchState(length=3, own_score=2, opponent_score=1)
     rolls = [replace(roll, state=state) for roll in walk(played(4)).rolls if roll.play is not None][:30]
     for judged in judge_plays(rolls, evaluator):
-        ranking = rank_plays(judged.roll.position, judged.roll.roll, evaluator, context_of(state))
+        ranking = rank_plays(judged.roll.position, judged.roll.roll, evaluator, valued_state(state))
         best = [one.play.notation for one in ranking][: len(judged.candidates)]
         listed = [one.done for one in judged.candidates]
         assert listed[:-1] == best[:-1]

@@ -8,7 +8,7 @@ import pytest
 import motif
 from motif.analysis.confirmation import ROLLOUT_THRESHOLD
 from motif.analysis.match import MatchAnalysis
-from motif.analysis.match.decision_errors import context_of
+from motif.analysis.match.decision_errors import valued_state
 from motif.analysis.match.decisions import CostUnit
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
@@ -37,7 +37,7 @@ def table(advisor: Advisor, one) -> SimpleNamespace:
     return SimpleNamespace(
         position=moment.position,
         roll=getattr(moment, "roll", None),
-        context=lambda: context_of(moment.state),
+        valued_state=lambda: valued_state(moment.state),
         state=lambda: moment.state,
         can_raccoon=False,
         games=moment.game - 1,

@@ -34,7 +34,7 @@ def test_the_decisions_are_sound():
     both = DECISIONS + MORE
     assert len(DECISIONS) == len(MORE) == 120
     assert len({it.name for it in both}) == len(both)
-    assert len({(it.position, it.roll, it.context) for it in both}) == len(both)
+    assert len({(it.position, it.roll, it.state) for it in both}) == len(both)
     for it in both:
         plays = legal_plays(it.position, it.roll)
         best, second = (find_play(play, plays) for play in (it.play, it.next_play))
@@ -71,7 +71,7 @@ def test_the_page_shows_shares_and_failures():
 
 def test_headings_begin_at_a_level_and_scores_are_shown():
     double, crawford = (
-        next(it for it in MORE if it.context.state and it.context.state.crawford == is_crawford)
+        next(it for it in MORE if it.state and it.state.crawford == is_crawford)
         for is_crawford in (False, True)
     )
     read = [Reading(it, find_play(it.next_play, legal_plays(it.position, it.roll)), 0.02, None)
@@ -81,7 +81,7 @@ def test_headings_begin_at_a_level_and_scores_are_shown():
     assert headings == ["### Where another play is chosen", *(f"#### {one.decision.name}" for one in read)]
     situations = [lines[lines.index(heading) + 2] for heading in headings[1:]]
     first, second, third = ("{}-{}".format(*one.decision.roll) for one in read)
-    state = crawford.context.state
+    state = crawford.state
     away = f"{3 - state.own_score}-away {3 - state.opponent_score}-away"
     assert situations == [
         f"match score, roll {first}, 1-away 1-away",

@@ -23,7 +23,6 @@ from motif.board.notation import OFF, find_play
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator, load_static
 from motif.parameters.registry import GROUPS
-from motif.players.ranking import MONEY, CubeContext
 from motif.runtime.documents import parse_yaml
 from tests.games import some_decisions
 from tests.short_rollouts import shorten_rollouts
@@ -183,9 +182,9 @@ def test_reasons_add_up(player):
 
 def test_score_lookahead_and_rollout_are_rows_of_their_own(monkeypatch):
     shorten_rollouts(monkeypatch)
-    context = CubeContext(MatchState(length=3, own_score=1, opponent_score=2, crawford=True))
+    state = MatchState(length=3, own_score=1, opponent_score=2, crawford=True)
     for case in cases(12, 9):
-        told = explain_play(DEEP, *case, context=context)
+        told = explain_play(DEEP, *case, state=state)
         rows = {reason.concept: reason.contribution for reason in told.reasons}
         steps = [
             told.static.equities,
@@ -276,8 +275,8 @@ def test_gammons_are_reported_where_they_decide():
     evaluator = load_static("motif-v1")
 
     def told(length: int, language: str = "en") -> Explanation:
-        context = CubeContext(MatchState(length=length)) if length else MONEY
-        return explain_play(evaluator, position, (5, 3), *two, context=context, language=language)
+        state = MatchState(length=length) if length else None
+        return explain_play(evaluator, position, (5, 3), *two, state=state, language=language)
 
     money = told(0)
     assert money.gammons == "5/off 3/off wins a gammon in 87 of 100 games, 5/2 5/off in 75."

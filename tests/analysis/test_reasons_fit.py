@@ -13,7 +13,7 @@ from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.players import load
-from motif.players.ranking import MONEY, CubeContext, rank_plays
+from motif.players.ranking import rank_plays
 
 NEWEST = load_static("latest")
 JUDGE = load("latest@2").require_evaluator()
@@ -157,14 +157,14 @@ def test_a_symmetric_score_names_the_gammons_that_differ(state, said):
     position = Position.from_id("bJuRgBGY24kDQA")
     plays = legal_plays(position, (6, 2))
     pair = (find_play(text, plays) for text in ("bar/23 10/4", "bar/23 8/2*"))
-    reasons = explain_play(NEWEST, position, (6, 2), *pair, context=CubeContext(state)).reasons
+    reasons = explain_play(NEWEST, position, (6, 2), *pair, state=state).reasons
     (score,) = (row.sentence for row in reasons if row.concept == "score")
     assert score == said
 
 
 def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
     """The two best openings of 6-4 by lookahead differ by little, and the rollout prefers the other one."""
-    ranked = rank_plays(Position.start(), (6, 4), JUDGE, MONEY)
+    ranked = rank_plays(Position.start(), (6, 4), JUDGE)
     told = explain_play(JUDGE, Position.start(), (6, 4))
     assert {told.better.notation, told.worse.notation} == {one.play.notation for one in ranked[:2]}
     rolled = told.evidence.pair.rolled

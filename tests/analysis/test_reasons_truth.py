@@ -14,7 +14,6 @@ from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator, load_static
-from motif.players.ranking import MONEY, CubeContext
 from tests.analysis import told_truth
 from tests.analysis.told_truth import claims, is_true
 from tests.board.oracle import boards_after
@@ -23,19 +22,19 @@ from tests.games import some_decisions
 NEWEST = load_static("latest")
 DEEP = LookaheadEvaluator(NEWEST, 2)
 SCORES = (
-    MONEY,
-    CubeContext(MatchState()),
-    CubeContext(MatchState(cube=2, cube_owner="me")),
-    CubeContext(MatchState(jacoby=True)),
-    CubeContext(MatchState(length=7, own_score=2, opponent_score=4)),
-    CubeContext(MatchState(length=3, own_score=1, opponent_score=2, crawford=True)),
-    CubeContext(MatchState(length=3, own_score=2, opponent_score=1, crawford=True)),
-    CubeContext(MatchState(length=5, own_score=3, opponent_score=3, cube=2, cube_owner="opponent")),
-    CubeContext(MatchState(length=1)),
+    None,
+    MatchState(),
+    MatchState(cube=2, cube_owner="me"),
+    MatchState(jacoby=True),
+    MatchState(length=7, own_score=2, opponent_score=4),
+    MatchState(length=3, own_score=1, opponent_score=2, crawford=True),
+    MatchState(length=3, own_score=2, opponent_score=1, crawford=True),
+    MatchState(length=5, own_score=3, opponent_score=3, cube=2, cube_owner="opponent"),
+    MatchState(length=1),
 )
 
 
-def explanations(evaluator, count, seed, *, player="motif-v19", contexts=(MONEY,)):
+def explanations(evaluator, count, seed, *, player="motif-v19", states=(None,)):
     """Explanations of `count` decisions of games: the best play against the second best or any other."""
     boards, rolls = some_decisions(player, 2 * count, seed)
     random, number = np.random.default_rng(seed), 0
@@ -46,10 +45,10 @@ def explanations(evaluator, count, seed, *, player="motif-v19", contexts=(MONEY,
         values = NEWEST.equity_many(np.array([play.position.board for play in plays]))
         order = np.argsort(values, kind="stable")
         other = order[1] if number % 2 else order[random.integers(1, len(order))]
-        context = contexts[number % len(contexts)]
+        state = states[number % len(states)]
         number += 1
         yield explain_play(
-            evaluator, Position(board), tuple(roll), plays[order[0]], plays[other], context=context
+            evaluator, Position(board), tuple(roll), plays[order[0]], plays[other], state=state
         )
     assert number == count
 
@@ -95,13 +94,13 @@ def test_generated_plays_are_those_of_the_oracle():
     "seed", [31, pytest.param(32, marks=pytest.mark.slow), pytest.param(33, marks=pytest.mark.slow)]
 )
 def test_nothing_false_is_reported_and_all_adds_up(seed):
-    for told in explanations(NEWEST, 100, seed, contexts=SCORES[:3]):
+    for told in explanations(NEWEST, 100, seed, states=SCORES[:3]):
         check_truth(told)
         check_sum(told)
 
 
 def test_with_lookahead_nothing_false_is_reported_and_all_adds_up():
-    for told in explanations(LookaheadEvaluator(NEWEST, 1), 5, 37, contexts=SCORES[::2]):
+    for told in explanations(LookaheadEvaluator(NEWEST, 1), 5, 37, states=SCORES[::2]):
         check_truth(told)
         check_sum(told)
 
@@ -110,7 +109,7 @@ def test_with_lookahead_nothing_false_is_reported_and_all_adds_up():
 @pytest.mark.parametrize("player", ["motif-v19", "motif-v1", "pubeval"])
 def test_nothing_false_is_reported_on_1000_decisions(player):
     seen = Counter()
-    for told in explanations(NEWEST, 1000, 41, player=player, contexts=SCORES):
+    for told in explanations(NEWEST, 1000, 41, player=player, states=SCORES):
         seen += check_truth(told, boards_after)
         check_sum(told)
     assert sum(seen.values()) > 2500
@@ -119,6 +118,6 @@ def test_nothing_false_is_reported_on_1000_decisions(player):
 @pytest.mark.slow
 @pytest.mark.parametrize("plies", [1, 2])
 def test_all_adds_up_with_lookahead_on_500_decisions(plies):
-    for told in explanations(LookaheadEvaluator(NEWEST, plies), 250, 43 + plies, contexts=SCORES):
+    for told in explanations(LookaheadEvaluator(NEWEST, plies), 250, 43 + plies, states=SCORES):
         check_sum(told)
         check_truth(told)

@@ -16,17 +16,16 @@ from motif.board.notation import find_play
 from motif.board.parsing import parse_decision
 from motif.board.position import Position
 from motif.evaluators import load_static
-from motif.players.ranking import MONEY, CubeContext
 
 PLAYER = "motif-v19"
 
 
 def told(
-    identifier: str, roll: str, better: str, worse: str, context: CubeContext = MONEY, language: str = "en"
+    identifier: str, roll: str, better: str, worse: str, state: MatchState | None = None, language: str = "en"
 ) -> Explanation:
     position, dice = Position.from_id(identifier), (int(roll[0]), int(roll[1]))
     two = [find_play(text, legal_plays(position, dice)) for text in (better, worse)]
-    return explain_play(load_static(PLAYER), position, dice, *two, context=context, language=language)
+    return explain_play(load_static(PLAYER), position, dice, *two, state=state, language=language)
 
 
 def phrases_of(it: Explanation) -> set[str]:
@@ -36,7 +35,7 @@ def phrases_of(it: Explanation) -> set[str]:
 def read(xgid: str, better: str, worse: str) -> Explanation:
     position, state, roll = parse_decision(xgid)
     two = [find_play(text, legal_plays(position, roll)) for text in (better, worse)]
-    return explain_play(load_static(PLAYER), position, roll, *two, context=CubeContext(state))
+    return explain_play(load_static(PLAYER), position, roll, *two, state=state)
 
 
 LAST_OUT = "AgAAfD+AQQQAAA", "54", "19/10", "11/7 11/6"
@@ -75,8 +74,8 @@ def test_a_backgammon_is_saved(decision, language, first):
 
 
 def test_a_lost_backgammon_is_nothing_to_save_where_gammons_count_for_nothing():
-    at_last = CubeContext(MatchState(length=1))
-    assert "save_backgammon" not in phrases_of(told(*LAST_OUT, context=at_last))
+    at_last = MatchState(length=1)
+    assert "save_backgammon" not in phrases_of(told(*LAST_OUT, state=at_last))
 
 
 @pytest.mark.parametrize("decision", [LAST_OUT, ONE_OF_THREE, LAST_OF_THREE])
@@ -148,7 +147,7 @@ def test_passing_is_a_merit_where_it_ends_the_contact():
 
 
 def test_a_blot_that_only_moves_is_no_merit():
-    it = told("sGfwATDgc/ABMA", "21", "24/23 13/11", "13/10", CubeContext(MatchState(3, 2, 1)))
+    it = told("sGfwATDgc/ABMA", "21", "24/23 13/11", "13/10", MatchState(3, 2, 1))
     assert "no_blot" not in phrases_of(it)
 
 
@@ -160,8 +159,8 @@ def test_a_blot_that_only_moves_is_no_merit():
     ],
 )
 def test_gammons_count_for_nothing_at_double_match_point(language, wanted):
-    context = CubeContext(MatchState(length=5, own_score=4, opponent_score=4))
-    it = told("4HPwATDgc/ABMA", "64", "24/14", "8/2 6/2", context, language)
+    state = MatchState(length=5, own_score=4, opponent_score=4)
+    it = told("4HPwATDgc/ABMA", "64", "24/14", "8/2 6/2", state, language)
     assert wanted in it.sentences
 
 
@@ -180,7 +179,7 @@ def test_timing_counts_until_a_point_breaks_or_a_back_checker_moves():
 )
 def test_every_difference_is_that_of_the_equities_shown(language, end):
     assert difference_shown(0.0244, 0.0216) == 0.002
-    it = told("4HPwATDgc/ABMA", "64", "8/2 6/2", "24/14", CubeContext(MatchState(length=3)), language)
+    it = told("4HPwATDgc/ABMA", "64", "8/2 6/2", "24/14", MatchState(length=3), language)
     # The difference of 0.0028 would round to 0.003, but the equities shown are 0.024 and 0.022.
     it = replace(it, evidence=replace(it.evidence, cubeful=(0.0244, 0.0216)))
     assert it.evidence._compared("rollout", it.evidence.cubeful).endswith(end)

@@ -18,7 +18,7 @@ from motif.board.rules import may_double
 from motif.doubling import cube_decision
 from motif.evaluators import load_evaluator
 from motif.parameters.position_class import RACE, classify_many
-from motif.players.ranking import CubeContext, Ranking, rank_plays
+from motif.players.ranking import Ranking, rank_plays
 from tests.games import some_decisions
 from tools.text_gnubg import TABLE
 
@@ -123,7 +123,7 @@ def asked_of(gnubg, decisions) -> list[Asked]:
     """Return every decision with the answers of gnubg and of motif."""
     judge = load_evaluator(JUDGE)
     races = classify_many(pack_many(np.array([one[0].board for one in decisions]))) == RACE
-    rankings = [rank_plays(*one[:2], judge, CubeContext(one[2])) for one in decisions]
+    rankings = [rank_plays(*one[:2], judge, one[2]) for one in decisions]
     return [
         Asked(*decision, race, equity, play, ranking)
         for decision, (play, equity), race, ranking in zip(
@@ -169,7 +169,7 @@ def test_the_cube_counts_right_after_the_play(gnubg, identifier, notation):
     position, state, roll = parse_decision(identifier)
     asked = replace(state, dice=None)
     ((_, equity),) = gnubg_best(gnubg, [(position, roll, asked)])
-    ranking = rank_plays(position, roll, load_evaluator(JUDGE), CubeContext(asked))
+    ranking = rank_plays(position, roll, load_evaluator(JUDGE), asked)
     (play,) = (one for one in ranking if one.play.notation == notation)
     assert ranking[0].equity == pytest.approx(equity, abs=CLOSE)
     assert play.equity == pytest.approx(equity, abs=CLOSE)

@@ -8,7 +8,7 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.doubling import cube_decision
 from motif.evaluators import load_evaluator
-from motif.players.ranking import CubeContext, rank_plays
+from motif.players.ranking import rank_plays
 from tests.games import some_decisions
 
 STATES = [
@@ -37,7 +37,7 @@ def check_decisions(player: str, count: int, seed: int) -> int:
     compared = 0
     for number, (board, roll) in enumerate(zip(boards, rolls.tolist(), strict=True)):
         state = STATES[number % len(STATES)]
-        ranking = rank_plays(Position(board), (roll[0], roll[1]), evaluator, CubeContext(state))
+        ranking = rank_plays(Position(board), (roll[0], roll[1]), evaluator, state)
         for one in ranking[:CHECKED_OF_EACH]:
             after = one.play.position
             if outcome(after):

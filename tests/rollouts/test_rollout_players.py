@@ -21,7 +21,7 @@ from motif.evaluators.lookahead import MoveFilter, Rolled
 from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import RACE, classify_many
 from motif.players import EvaluatorPlayer, load
-from motif.players.ranking import MONEY, estimate_plays
+from motif.players.ranking import estimate_plays
 from motif.rollouts import RolloutEvaluator, RolloutSettings, load_rollout, rollout
 from motif.rollouts.playout import items_of
 from motif.rollouts.rollout_evaluator import ENDING
@@ -250,7 +250,7 @@ def test_a_gammon_that_is_lost_in_any_case_costs_nothing(judge):
     plays = next(play_batches(board, np.array([[5, 2]])))
     assert np.ptp(judge.without_lookahead.play_equities(board, plays)) > 0.1
     every = np.ones(len(plays.boards), np.bool_)
-    values = estimate_plays(board, plays, judge, MONEY, asked=every).values
+    values = estimate_plays(board, plays, judge, None, asked=every).values
     np.testing.assert_allclose(values, -2, atol=1e-9)
 
 

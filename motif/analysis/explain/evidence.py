@@ -18,11 +18,12 @@ from motif.analysis.explain.reasons import (
 )
 from motif.analysis.explain.replies import BestReplies, Replies, replies
 from motif.analysis.phrases import Phrases
+from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.cube_model import NO_STATE, CubeModel, gammon_values
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
-from motif.players.ranking import EXACT, CubeContext
+from motif.players.ranking import EXACT, cube_model_of
 
 LITTLE, _MUCH = 0.15, 0.65
 """Gammon values (0.5 in money play) below which gammons count for little, and above which for more."""
@@ -183,7 +184,7 @@ class Evidence:
 def gather_evidence(
     evaluator: Evaluator,
     pair: ComparedPair,
-    context: CubeContext,
+    state: MatchState | None,
     replied: BestReplies,
     risks: tuple[int, int],
     static_difference: float,
@@ -192,7 +193,7 @@ def gather_evidence(
     """Return the evidence of `evaluator` on a `pair` of plays; see `Replies` for `risks`."""
     plays = pair.better.play, pair.worse.play
     boards = np.array([play.position.board for play in plays])
-    static, cube_model = evaluator.without_lookahead, context.cube_model
+    static, cube_model = evaluator.without_lookahead, cube_model_of(state)
     chances = turned(static.evaluate_many(boards).astype(np.float64))
     won, lost = (chances[0] - chances[1])[[OUTPUTS.index("win_gammon"), OUTPUTS.index("lose_gammon")]]
     valued, cubeful = static.with_cube(cube_model, side=1), None
@@ -213,7 +214,7 @@ def gather_evidence(
         replies=None if ahead is None or is_over else replies(ahead, replied, cube_model, risks),
         played_out=ahead is not None and bool(ahead.plays_out(boards).any()),
         gammons=(float(won), float(lost)),
-        is_match=context.state is not None and context.state.length > 0,
+        is_match=state is not None and state.length > 0,
     )
 
 

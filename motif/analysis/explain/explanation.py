@@ -39,6 +39,7 @@ from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
+from motif.board.match_state import MatchState
 from motif.board.movegen import ROLL_COUNTS
 from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.notation import NO_MOVE
@@ -47,7 +48,7 @@ from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.cube_model import CubeModel, backgammon_value_lost, gammon_values
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
 from motif.evaluators.probabilities import LOSE_BACKGAMMON, LOSE_GAMMON, OUTPUTS, switched_equities, turned
-from motif.players.ranking import MONEY, CubeContext
+from motif.players.ranking import cube_model_of
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import html_lines, side_by_side
@@ -309,14 +310,14 @@ def explain_play(
     better: Play | None = None,
     worse: Play | None = None,
     *,
-    context: CubeContext = MONEY,
+    state: MatchState | None = None,
     language: str = LANGUAGE,
     choice: ComparedPair | None = None,
 ) -> Explanation:
     """Explain why `evaluator` prefers one play of `roll` to another.
 
     By default, compare the best play with the second best; if only one is given, compare it with the best of
-    the others.  Plays are ranked at the score and cube of `context`, with lookahead and confirming rollouts
+    the others.  Plays are ranked at the score and cube of `state`, with lookahead and confirming rollouts
     (`motif.analysis.confirmation`) if the evaluator looks ahead; terms are static and cubeless.  `choice` is
     an existing comparison of the two plays; `language` is one of `motif.analysis.phrases.languages`.
     Raises `PlayerError` unless the evaluator is a weight file, bras or phase, `PlayError` for an illegal or
@@ -324,8 +325,8 @@ def explain_play(
     """
     words = phrases(language)
     static, _ = explainable(evaluator.without_lookahead)
-    cube_model = context.cube_model
-    choice = choice or _chosen(evaluator, position, roll, better, worse, context)
+    cube_model = cube_model_of(state)
+    choice = choice or _chosen(evaluator, position, roll, better, worse, state)
     plays = better, worse = choice.better.play, choice.worse.play
     after = better.position.switch_sides().board, worse.position.switch_sides().board
     situation = Situation(position.board, after, *_losses_at_stake(static, plays, cube_model))
@@ -333,7 +334,7 @@ def explain_play(
     replied = best_replies(static, plays, cube_model)
     comparison = _compared(static, plays, words)
     static_difference = comparison.equity_difference
-    evidence = gather_evidence(evaluator, choice, context, replied, risks, static_difference, words)
+    evidence = gather_evidence(evaluator, choice, state, replied, risks, static_difference, words)
     names = evidence.names
     hits = replied.hits @ ROLL_COUNTS
     exposures = Exposure.of(after[0]), Exposure.of(after[1])
@@ -510,7 +511,7 @@ def _chosen(
     roll: tuple[int, int],
     better: Play | None,
     worse: Play | None,
-    context: CubeContext,
+    state: MatchState | None,
 ) -> ComparedPair:
     """Return the comparison of the chosen legal plays."""
     plays = legal_plays(position, roll)
@@ -521,7 +522,7 @@ def _chosen(
         only = plays[0].notation
         found = f"{only} is the only legal play" if only else "no play is legal"
         raise PlayError(f"{found}: there is nothing to compare")
-    choice = compare_pair(position, checked_roll(*roll), evaluator, context, better, worse)
+    choice = compare_pair(position, checked_roll(*roll), evaluator, state, better, worse)
     if choice.better.play.position == choice.worse.play.position:
         raise PlayError(f"{choice.worse.play.notation!r} cannot be compared with itself; name another play")
     return choice

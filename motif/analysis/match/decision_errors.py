@@ -45,9 +45,9 @@ from motif.evaluators.probabilities import switched_equities
 from motif.players.ranking import (
     EXACT,
     ROLLOUT,
-    CubeContext,
     RankedPlay,
     best_first,
+    cube_model_of,
     estimate_plays,
     source_words,
 )
@@ -233,7 +233,7 @@ def _confirmed(
         plays = legal_plays(one.roll.position, one.roll.roll)
         pairs[number] = plays[one.best].position.board, plays[one.played].position.board
     before = np.array([one.roll.position.board for one in doubtful], np.int8)
-    cube_models = [context_of(one.roll.state, cube).cube_model for one in doubtful]
+    cube_models = [cube_model_of(valued_state(one.roll.state, cube)) for one in doubtful]
     rolled = iter(roll_out_pairs(before, pairs, cube_models, evaluator, settings, jobs=jobs))
     return [
         _with_rollout(one, next(rolled)) if one.is_doubtful else one._replace(is_sure=one.is_exact)
@@ -267,12 +267,12 @@ def roll_luck(rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, cube: bool =
     for k in range(0, len(rolls), _DECISIONS_AT_ONCE):
         part = slice(k, min(k + _DECISIONS_AT_ONCE, len(rolls)))
         boards = np.array([roll.position.board for roll in rolls[part]])
-        contexts = [context_of(roll.state, cube) for roll in rolls[part]]
-        values = _best_of_each_roll(boards, contexts, evaluator)
+        states = [valued_state(roll.state, cube) for roll in rolls[part]]
+        values = _best_of_each_roll(boards, states, evaluator)
         means = (values * ROLL_SHARES).sum(axis=1)
         openings = [row for row, roll in enumerate(rolls[part]) if roll.opening]
         if openings:
-            of_openings = [contexts[row] for row in openings]
+            of_openings = [states[row] for row in openings]
             others = _best_of_each_roll(boards[openings], of_openings, evaluator, side=1)
             own_mean = (values[openings] * OPENING_SHARES).sum(axis=1)
             other_mean = (others * OPENING_SHARES).sum(axis=1)
@@ -322,18 +322,19 @@ def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list
     ]
 
 
-def context_of(state: MatchState, cube: bool = True) -> CubeContext:
-    """Return the context in which plays are valued in `state`, without irrelevant rules."""
+def valued_state(state: MatchState, cube: bool = True) -> MatchState:
+    """Return the state in which plays are valued: `state` without the dice and irrelevant rules."""
     if state.length:
         state = replace(state, jacoby=False, beavers=False)
-    return CubeContext(replace(state, dice=None), cube)
+    valued = replace(state, dice=None)
+    return valued if cube else valued.without_cube()
 
 
-def _by_context(contexts: Iterable[CubeContext]) -> dict[CubeContext, list[int]]:
-    """Return the decisions of each of the distinct `contexts`."""
-    groups: dict[CubeContext, list[int]] = {}
-    for decision, context in enumerate(contexts):
-        groups.setdefault(context, []).append(decision)
+def _by_state(states: Iterable[MatchState]) -> dict[MatchState, list[int]]:
+    """Return the decisions of each of the distinct `states`."""
+    groups: dict[MatchState, list[int]] = {}
+    for decision, state in enumerate(states):
+        groups.setdefault(state, []).append(decision)
     return groups
 
 
@@ -366,10 +367,10 @@ def _estimates(
 ) -> PlayEstimates:
     """Return the mover's equity of each play of `rolls` (n), at full depth for the plays `asked` (m,)."""
     values, sources = np.empty(len(batch.boards)), np.empty(len(batch.boards), np.int64)
-    for context, decisions in _by_context(context_of(roll.state, cube) for roll in rolls).items():
+    for state, decisions in _by_state(valued_state(roll.state, cube) for roll in rolls).items():
         part, rows = batch.take(np.array(decisions))
         values[rows], sources[rows] = estimate_plays(
-            before[decisions], part, evaluator, context, asked=asked[rows]
+            before[decisions], part, evaluator, state, asked=asked[rows]
         )
     return PlayEstimates(values, sources)
 
@@ -391,13 +392,13 @@ def _judged_play(
 
 
 def _best_of_each_roll(
-    boards: Board, contexts: Sequence[CubeContext], evaluator: Evaluator, side: int = 0
+    boards: Board, states: Sequence[MatchState], evaluator: Evaluator, side: int = 0
 ) -> FloatArray:
     """Return the values (n, 21) of the best play of each roll on `boards` (n, 26), for `side`, on roll."""
     best = np.empty((len(boards), len(ROLLS)))
-    for context, decisions in _by_context(contexts).items():
+    for state, decisions in _by_state(states).items():
         before, rolls = np.repeat(boards[decisions], len(ROLLS), axis=0), np.tile(ROLLS, (len(decisions), 1))
-        valued, values = evaluator.with_cube(context.cube_model, side), np.empty(len(before))
+        valued, values = evaluator.with_cube(cube_model_of(state), side), np.empty(len(before))
         for batch in play_batches(before, rolls, _PLAYS_AT_ONCE):
             here = batch.decisions
             values[here] = np.maximum.reduceat(valued.play_equities(before[here], batch), batch.offsets[:-1])

@@ -12,10 +12,10 @@ from motif.analysis.match.decision_errors import (
     NO_DOUBLE,
     CubeAct,
     JudgedRoll,
-    context_of,
     judge_cube,
     judge_plays,
     roll_luck,
+    valued_state,
 )
 from motif.analysis.match.decisions import (
     CostUnit,
@@ -37,7 +37,6 @@ from motif.board.rules import is_match_point
 from motif.doubling.match_equity import match_equity_table
 from motif.evaluators import Evaluator
 from motif.evaluators.named import own_name, without_plies
-from motif.players.ranking import CubeContext
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Tabular
@@ -166,7 +165,7 @@ def worst_plays(
     for one in wrong[:count]:
         roll, choice = one.roll, one.choice
         assert roll.play is not None
-        why = _why(evaluator, roll, choice, context_of(roll.state, cube))
+        why = _why(evaluator, roll, choice, valued_state(roll.state, cube))
         better, less = choice.better.play, choice.shown_difference
         plays.append(WorstPlay(roll, names[roll.player], roll.play, better, one.error, less, why))
     return plays
@@ -178,9 +177,9 @@ def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> 
     return [WorstCube(act, names[act.player]) for act in wrong[:count]]
 
 
-def _why(evaluator: Evaluator, roll: PlayedRoll, choice: ComparedPair, context: CubeContext) -> Why:
+def _why(evaluator: Evaluator, roll: PlayedRoll, choice: ComparedPair, state: MatchState) -> Why:
     try:
-        explanation = explain_play(evaluator, roll.position, roll.roll, context=context, choice=choice)
+        explanation = explain_play(evaluator, roll.position, roll.roll, state=state, choice=choice)
     except PlayerError:
         return Why()
     return Why(explanation.summary, explanation.shown_reasons, explanation.reasons)

@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from motif.analysis.confirmation import confirming_rollout
-from motif.analysis.match.decision_errors import context_of, judge_cube, judge_plays, roll_luck
+from motif.analysis.match.decision_errors import judge_cube, judge_plays, roll_luck, valued_state
 from motif.analysis.match.decisions import CostUnit, MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
 from motif.board.game_record import MatchRecord
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
+from motif.players.ranking import cube_model_of
 from motif.runtime.errors import RecordError
 
 _AT_ONCE = 8
@@ -179,7 +180,7 @@ def _chance(roll: PlayedRoll, static: Evaluator) -> float:
     """Return player 0's winning probability before `roll`."""
     state = replace(roll.state, dice=None)
     if state.length:
-        cubeful = static.with_cube(context_of(state).cube_model)
+        cubeful = static.with_cube(cube_model_of(valued_state(state)))
         value = float(cubeful.equity_many(roll.position.board[None])[0])
         chance = min(max(scale(state).value(value), 0.0), 1.0)
     else:

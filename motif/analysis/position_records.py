@@ -19,7 +19,7 @@ from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, parse
 from motif.board.notation import format_moves
 from motif.board.outcome import finished_points_many
 from motif.board.packed import BOARD_SIZE, Board, pack_many
-from motif.board.parsing import parse_position
+from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.parameters.position_class import CLASS_NAMES, classify_many
@@ -50,6 +50,17 @@ _roll = lru_cache(parse_roll)
 
 
 _Result = TypeVar("_Result")
+
+
+class Decisions(NamedTuple):
+    """Rolls in n positions, whose plays are to be ranked."""
+
+    boards: Board
+    """The positions (n, 26)."""
+    rolls: IntArray
+    """The rolls (n, 2), higher die first."""
+    matches: Sequence[MatchState | None]
+    """The match states of the IDs that have one (n)."""
 
 
 class _BatchFile:
@@ -86,20 +97,27 @@ def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
     return _read(path, lambda lines: [_parse_state(words) for _, words in lines], _parse_state)
 
 
-def read_decisions(path: str) -> tuple[Board, IntArray]:
-    """Read boards (n, 26) and rolls (n, 2), higher die first, from lines ``ID D1 D2``.
+def read_decisions(path: str) -> Decisions:
+    """Read decisions from lines ``ID D1 D2``, or ``ID`` if the ID holds the roll.
 
     Otherwise like `read_positions`.
     """
 
-    def read(lines: _BatchFile) -> tuple[Board, IntArray]:
+    def read(lines: _BatchFile) -> Decisions:
         texts, rolls = list[str](), list[tuple[int, int]]()
+        matches: list[MatchState | None] = []
         for _, words in lines:
-            rolls.append(_roll(*_dice(words)))
             texts.append(words[0])
+            if len(words) > 1 and len(words[0]) == ID_LENGTH:  # decoded in bulk
+                rolls.append(_roll(*_dice(words)))
+                matches.append(None)
+            else:
+                _, match, roll = _parse_decision(words)
+                rolls.append(roll)
+                matches.append(match)
         boards = boards_of(texts)
         _check_go_on(boards)
-        return boards, np.array(rolls, np.int64).reshape(-1, _DICE)
+        return Decisions(boards, np.array(rolls, np.int64).reshape(-1, _DICE), matches)
 
     return _read(path, read, _parse_decision)
 
@@ -152,9 +170,13 @@ def _dice(words: Sequence[str]) -> Sequence[str]:
     return words[1:]
 
 
-def _parse_decision(words: Sequence[str]) -> None:
-    parse_roll(*_dice(words))
-    check_goes_on(parse_position(words[0])[0])
+def _parse_decision(words: Sequence[str]) -> tuple[Position, MatchState | None, tuple[int, int]]:
+    """Return the position, match state and roll of a line."""
+    position, match, roll = parse_decision(words[0])
+    if roll is None or len(words) > 1:
+        roll = parse_roll(*_dice(words))
+    check_goes_on(position)
+    return position, match, roll
 
 
 # Small batches keep all workers busy with lookahead; without it, large batches are faster.
@@ -189,15 +211,14 @@ def plays(boards: Board, rolls: IntArray) -> Iterator[Record]:
 
 
 def hints(
-    boards: Board,
-    rolls: IntArray,
-    evaluator: Evaluator,
-    player: str,
-    jobs: int | None = None,
-    state: MatchState | None = None,
+    decisions: Decisions, evaluator: Evaluator, player: str, options: MatchOptions, jobs: int | None = None
 ) -> Iterator[Record]:
-    """Yield the legal plays of each board and roll with the mover's equities, best first."""
-    return _spread(partial(_hints, evaluator, state, player), evaluator, jobs, boards, rolls)
+    """Yield the legal plays of each decision with the mover's equities, best first, as `hint` does."""
+    valued = {match: for_match(evaluator, options, match) for match in dict.fromkeys(decisions.matches)}
+    places = {match: place for place, match in enumerate(valued)}
+    states = np.array([places[match] for match in decisions.matches], np.int64)
+    function = partial(_hints, evaluator, list(valued.values()), player)
+    return _spread(function, evaluator, jobs, decisions.boards, decisions.rolls, states)
 
 
 def hint(
@@ -269,9 +290,29 @@ def _probabilities(evaluator: Evaluator, boards: Board) -> list[Probabilities]:
 
 
 def _hints(
-    evaluator: Evaluator, state: MatchState | None, player: str, boards: Board, rolls: IntArray
+    evaluator: Evaluator,
+    valued: Sequence[tuple[MatchState | None, Record]],
+    player: str,
+    boards: Board,
+    rolls: IntArray,
+    states: IntArray,
 ) -> list[Record]:
-    records: list[Record] = []
+    """Return a record for each board and roll; `states` (n,) are their places in `valued`."""
+    records: dict[int, Record] = {}
+    for place in np.unique(states).tolist():
+        rows, (state, facts) = np.flatnonzero(states == place), valued[place]
+        ranked = _ranked(evaluator, state, boards[rows], rolls[rows])
+        records |= {
+            row: {**record, "player": player, **facts}
+            for row, record in zip(rows.tolist(), ranked, strict=True)
+        }
+    return [records[row] for row in range(len(boards))]
+
+
+def _ranked(
+    evaluator: Evaluator, state: MatchState | None, boards: Board, rolls: IntArray
+) -> Iterator[Record]:
+    """Yield the ranked plays of each board and roll, all in one state of the match."""
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
         before = boards[batch.decisions]
         values, sources = estimate_plays(before, batch, evaluator, state)
@@ -286,9 +327,7 @@ def _hints(
         for play, five in zip(described, chances.tolist(), strict=True):
             play |= dict(zip(OUTPUTS, five, strict=True))
         ranked = [described[row] for row in best_first(values, before, batch, evaluator).tolist()]
-        for record in _listed(boards, rolls, batch, ranked):
-            records.append({**record, "player": player})
-    return records
+        yield from _listed(boards, rolls, batch, ranked)
 
 
 def _described(batch: PlayBatch, rolls: IntArray) -> list[Record]:

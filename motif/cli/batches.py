@@ -16,7 +16,8 @@ PositionBatch = Annotated[
     str | None, option("File with one ID per line, instead of ID; - for standard input.", "FILE")
 ]
 DecisionBatch = Annotated[
-    str | None, option("File with one ID D1 D2 per line, instead of ID D1 D2; - for standard input.", "FILE")
+    str | None,
+    option("File with one ID D1 D2 per line, or ID if it holds the roll; - for standard input.", "FILE"),
 ]
 
 

@@ -131,8 +131,9 @@ def plays(
 
     check_choice(identifier, batch, "ID D1 D2")
     if batch is not None:
-        boards, rolls = records.read_decisions(batch)
-        write_records(records.plays(boards, rolls), len(boards), json, _plays_line)
+        decisions = records.read_decisions(batch)
+        listed = records.plays(decisions.boards, decisions.rolls)
+        write_records(listed, len(decisions.boards), json, _plays_line)
         return
     position, match, roll = read_decision(identifier, die1, die2)
     record = next(records.plays(position.board[None], np.array([roll])))
@@ -189,7 +190,7 @@ def hint(
     Equities and probabilities (wins, gammons and backgammons in percent) are those of the player who moves.
     The source is the depth of lookahead, which is lower for poor plays; their equity is at most that of the
     worst play at full depth, so several may show the same.  Plays are valued for the match and cube of the
-    options or of the ID (with --batch, of the options), with equities normalised so that a single game at
+    options or of the ID, with equities normalised so that a single game at
     that cube is worth 1; otherwise for money play without a cube.  --rollout rolls out the best plays for 12
     plies, luck-adjusted and with the same dice, as `motif explain` does; see also `motif rollout --compare`.
     """
@@ -201,9 +202,9 @@ def hint(
     rolling.check(batch)
     player, evaluator = judge.load()
     if batch is not None:
-        boards, rolls = read_decisions(batch)
-        records = hints(boards, rolls, evaluator, player, jobs, for_match(evaluator, options, None)[0])
-        write_records(records, len(boards), json, partial(_hint_line, plays=plays))
+        decisions = read_decisions(batch)
+        records = hints(decisions, evaluator, player, options, jobs)
+        write_records(records, len(decisions.boards), json, partial(_hint_line, plays=plays))
         return
     position, match, roll = parse_decision(identifier or "", die1, die2)
     if roll is None:

@@ -19,7 +19,7 @@ from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
 from motif.analysis.match import analyse_match, check_jacoby
-from motif.analysis.position_records import boards_of, details, evaluations, hint, hints, plays
+from motif.analysis.position_records import Decisions, boards_of, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import RolloutQuestion, cube_rollout_record, result_record
 from motif.analysis.turn import decide_turn
 from motif.board.moves import legal_plays
@@ -434,14 +434,15 @@ async def hint_batch(batch: HintBatch, request: Request) -> Response:
 
 def _hinted(service: EngineService, batch: HintBatch) -> bytearray:
     name, evaluator = service.judge(batch.player, batch.fast, batch.deep)
-    state, valued = for_match(evaluator, batch.options(), None)
     decided = _each("decisions", batch.decisions, BatchDecision.decision)
     boards = np.array([position.board for position, _, _ in decided], np.int8).reshape(-1, BOARD_SIZE)
     rolls = np.array([roll for _, _, roll in decided], np.int64).reshape(-1, 2)
+    matches = [match for _, match, _ in decided]
 
     def part_of(part: slice) -> list[Record]:
-        records = hints(boards[part], rolls[part], evaluator, name, jobs=1, state=state)
-        return [{**record, "plays": record["plays"][: batch.plays], **valued} for record in records]
+        decisions = Decisions(boards[part], rolls[part], matches[part])
+        records = hints(decisions, evaluator, name, batch.options(), jobs=1)
+        return [{**record, "plays": record["plays"][: batch.plays]} for record in records]
 
     return _listed("hints", (part_of(part) for part in _parts(len(boards), _HINTED_AT_ONCE)))
 

@@ -77,7 +77,7 @@ _ROOM = 24
 """Width of the first column of the help."""
 _MEANINGS = {
     "a play": "its moves, with points counted from your side; the star of a hit may be left out",
-    "its number": "the number of a play in the last list; after hint, 1 is the best play",
+    "its number": "the number of a play in the last list (plays or hint); after hint, 1 is the best play",
     "two dice": "the roll",
     "roll": "rolls the dice; so does an empty line",
     "double": "doubles the cube; d and redouble do the same",

@@ -4,6 +4,7 @@ import io
 import json
 import random
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,6 +55,28 @@ def test_a_batch_of_plays_equals_single_calls(motif, motif_json, decisions, tmp_
     assert lines(motif("plays", "--batch", path, "--json").out) == [
         motif_json("plays", *decision) for decision in decisions
     ]
+
+
+def test_a_batch_of_hints_counts_the_match_of_each_id(motif, decisions, tmp_path):
+    """Lines with match states, in any order beside others, give the numbers of single calls."""
+    states = [
+        MatchState(length=3, dice=(4, 4)),
+        None,
+        MatchState(jacoby=True, dice=(6, 2)),
+        MatchState(length=3),
+    ]
+    words = []
+    for (identifier, *dice), state in zip(decisions[:12], states * 3, strict=True):
+        holds_roll = state is not None and state.dice is not None
+        name = identifier if state is None else xgid(Position.from_id(identifier), state)
+        words.append([name] if holds_roll else [name, *dice])
+    path = tmp_path / "lines.txt"
+    path.write_text("".join(" ".join(map(str, each)) + "\n" for each in words))
+    for options in (("--player", "motif-v1"), ("--player", "motif-v1", "--cube", "2", "--owner", "me")):
+        ending = motif("hint", "--batch", path, "--json", *options)
+        assert (ending.code, ending.err) == (0, "")
+        single = "".join(motif("hint", *each, *options, "--json").out for each in words)
+        assert lines(ending.out) == lines(single)
 
 
 def test_a_batch_of_hints_lists_as_many_plays_as_asked(motif, tmp_path):

@@ -20,8 +20,8 @@ from motif.cli.options import (
     option,
     picture_option,
 )
-from motif.cli.printing import percent, print_board, print_table, printed_json, say
-from motif.evaluators.named import static_words, without_plies
+from motif.cli.printing import note, percent, print_board, print_table, printed_json, say
+from motif.evaluators.named import entry_of, static_words, without_plies
 from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Record
 
@@ -205,6 +205,9 @@ def print_answer(answer: "CubeAnswer", player: str, json: bool, *, modelled: boo
         return
     print_board(answer.position, answer.decision.state)
     _print_decision(answer, player, modelled)
+    entry = entry_of(answer.evaluator.without_lookahead.name)
+    if entry is not None and not entry.gives_chances and not answer.decision.exact:
+        note(f"{player}'s probabilities only rank plays: they are too inaccurate for cube decisions")
     if "bras" in record:
         _print_bras(record["bras"])
 

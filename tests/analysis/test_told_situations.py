@@ -248,6 +248,12 @@ def test_a_longer_prime_is_made_not_kept():
     assert "keep_prime" not in phrases_said
 
 
+def test_a_prime_that_a_play_breaks_down_is_not_kept_whole():
+    """10/9 10/7 gives up the rear end of a six-point prime."""
+    said = [one.sentence for one in told("2G6DATBo2zYADA", "31", "8/4", "10/9 10/7").reasons]
+    assert any("keeps a five-point prime" in sentence for sentence in said)
+
+
 def test_a_single_shot_is_no_reason():
     it = read("XGID=-a-a--E-C---eE---c-e----B-:0:0:1:55:0:0:0:0:10", "8/3*(2) 6/1*(2)", "13/3*(2)")
     assert "no_shot" not in phrases_of(it)

@@ -287,7 +287,12 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     ),
     "keep_prime": lambda it: (
         it.length == longest_prime(it.own, holding=True) > longest_prime(it.other, holding=True)
-        and longest_prime(it.had) >= it.length
+        and it.length >= min(longest_prime(it.had), 6)
+        and primes_kept(it)
+    ),
+    "keep_shorter_prime": lambda it: (
+        it.length == longest_prime(it.own, holding=True) > longest_prime(it.other, holding=True)
+        and it.length < min(longest_prime(it.had), 6)
         and primes_kept(it)
     ),
     "contain": lambda it: it.frees(),

@@ -59,12 +59,8 @@ def test_a_batch_of_plays_equals_single_calls(motif, motif_json, decisions, tmp_
 
 def test_a_batch_of_hints_counts_the_match_of_each_id(motif, decisions, tmp_path):
     """Lines with match states, in any order beside others, give the numbers of single calls."""
-    states = [
-        MatchState(length=3, dice=(4, 4)),
-        None,
-        MatchState(jacoby=True, dice=(6, 2)),
-        MatchState(length=3),
-    ]
+    short = MatchState(length=3)
+    states = [replace(short, dice=(4, 4)), None, MatchState(jacoby=True, dice=(6, 2)), short]
     words = []
     for (identifier, *dice), state in zip(decisions[:12], states * 3, strict=True):
         holds_roll = state is not None and state.dice is not None

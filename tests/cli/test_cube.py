@@ -40,6 +40,8 @@ def test_what_people_get(motif):
     for words in ("pips 81", "no double", "double, take", "your window", "opponent's window", "costs"):
         assert words in text
     assert "against best action" in text
+    assert "too inaccurate for cube decisions" in motif("cube", RACE, "--player", "pubeval").err
+    assert motif("cube", RACE, "--player", "motif-v1").err == ""
     # A wrong pass is an error of the opponent.
     assert re.search(r"double, pass +\+1\.000 *\n", text)
     text = motif("cube", RACE, "--player", "pubeval", "--length", "7", "--score", "3-5").out

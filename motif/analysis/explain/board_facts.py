@@ -45,7 +45,7 @@ _PHRASES = {
     "next_rolls": "next_rolls",
     "safety": "not_hit midpoint landing_point keep_midpoint past to_safety no_blot home_safely",
     "home_board": "close_out home_point home_point_rather home_point_against_bar keep_home_point",
-    "prime": "prime keep_prime",
+    "prime": "prime keep_prime keep_shorter_prime",
     "containing": "contain",
     "block": "bar_point block bar_point_contains block_contains keep_block keep_bar_point",
     "anchor": "anchor other_bar_point",
@@ -66,6 +66,8 @@ _BAR_POINT = 7
 _BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
 _DEEP, _STACK = 2, 5
 """Highest point where a checker is buried; minimum number of checkers in a stack."""
+_FULL_PRIME = 6
+"""Length of a prime that no checker passes; a longer one blocks no more."""
 _MIN_SAFE_NEXT = 2
 """Minimum gain to mention in next rolls that leave no shot."""
 _MIN_HELD, _MIN_SPARE = 3, 3
@@ -232,7 +234,7 @@ class EventView:
         return (DICE_PAIRS - own, DICE_PAIRS - other) if more >= _MIN_HELD and own >= _HELD else None
 
     def _contained(self) -> Iterator[BoardFact]:
-        primes = any(fact.phrase == "keep_prime" for fact in self._kept())
+        primes = any(fact.phrase in ("keep_prime", "keep_shorter_prime") for fact in self._kept())
         if (rolls := self._held) and not primes:
             yield BoardFact("contain", {"count": rolls[0], "others": rolls[1]})
 
@@ -251,8 +253,10 @@ class EventView:
 
     def _kept(self) -> Iterator[BoardFact]:
         for point in self._points(new=False):
-            if PRIME <= (length := self._prime(point)) <= run_at(self._had, point):
-                yield BoardFact("keep_prime", {"length": length})
+            length, had = self._prime(point), run_at(self._had, point)
+            if PRIME <= length <= had:
+                is_whole = length >= min(had, _FULL_PRIME)
+                yield BoardFact("keep_prime" if is_whole else "keep_shorter_prime", {"length": length})
             elif point in (_BAR_POINT, MIDPOINT):
                 yield BoardFact("keep_bar_point" if point == _BAR_POINT else "keep_midpoint", {})
             elif point == BACK:

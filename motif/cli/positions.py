@@ -336,7 +336,9 @@ def _named(play: Record) -> str:
 
 
 def _counted(record: Record) -> str:
-    return "{} of {}{}".format(counted(len(record["plays"]), "legal play"), *record["roll"])
+    plays = record["plays"]
+    count = counted(len(plays), "legal play") if plays[0]["notation"] else "no legal play"
+    return "{} of {}{}".format(count, *record["roll"])
 
 
 _DETAILS = {"raw": ("raw sum", "before tanh, no unit"), "hidden_units": ("hidden unit", "from -1 to 1")}

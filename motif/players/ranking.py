@@ -158,9 +158,10 @@ class Ranking(Tabular, Sequence[RankedPlay]):
         ]
 
     def _heading(self) -> str:
-        count, roll = len(self.plays), "{}{}".format(*self.roll)
+        can_move = bool(self.plays[0].play.moves)
+        count = counted(len(self.plays), "legal play") if can_move else "no legal play"
         valued = f", valued for {self.valued_for}" * bool(self.valued_for)
-        return f"{counted(count, 'legal play')} of {roll}, ranked by {self.player}{valued}"
+        return "{} of {}{}, ranked by {}{}".format(count, *self.roll, self.player, valued)
 
     def __str__(self) -> str:
         return f"{self._heading()}\n{text_table(_COLUMNS, self._rows())}"

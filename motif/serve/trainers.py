@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TypedDict
 
+from motif.analysis.judge import JUDGE
 from motif.board.identifiers import gnubg_id
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import legal_plays
@@ -15,14 +16,15 @@ from motif.board.outcome import outcome
 from motif.board.packed import HOME
 from motif.board.position import Position
 from motif.doubling.decision import cube_decision
-from motif.evaluators.named import default_player
+from motif.evaluators import Evaluator
+from motif.evaluators.named import default_player, load_evaluator
 from motif.players import load
 from motif.players.player import Player
 
 TRAINER_KINDS = ("opening", "reply", "bearoff", "cube")
 _DICE = random.SystemRandom()
-_NEAR = 0.15
-"""Largest gap, in points, of a cube question."""
+_CLOSE = ("borderline", "close")
+"""How clear at least one of the decisions of a cube question is; see `Verdict.degree`."""
 
 
 class TrainerQuestion(TypedDict):
@@ -104,17 +106,19 @@ def _bearoffs() -> Iterator[tuple[Position, tuple[int, int]]]:
 
 
 def _doubles() -> Iterator[Position]:
-    """Yield positions with a close double or take."""
-    evaluator = _player().evaluator
-    assert evaluator is not None
+    """Yield positions with a close double or take, by the judge of the answers."""
+    judge = load_evaluator(JUDGE)
+    static = judge.without_lookahead
     while True:
         for position, _ in _played():
-            win = evaluator.evaluate(position).win
-            if not 0.55 < win < 0.9:
-                continue
-            decision = cube_decision(evaluator.evaluate(position), MatchState(), position, evaluator)
-            taken, passed = decision.double_take, decision.double_pass
-            if taken is None or passed is None:
-                continue
-            if min(abs(decision.no_double - min(taken, passed)), abs(taken - passed)) < _NEAR:
+            # The static evaluation, which is faster, rules out most positions.
+            if 0.55 < static.evaluate(position).win < 0.9 and all(
+                _is_close(position, evaluator) for evaluator in (static, judge)
+            ):
                 yield position
+
+
+def _is_close(position: Position, evaluator: Evaluator) -> bool:
+    """Return whether the double or the take is called close, or closer."""
+    decision = cube_decision(evaluator.evaluate(position), MatchState(), position, evaluator)
+    return any(verdict.degree in _CLOSE for verdict in decision.verdicts)

@@ -191,6 +191,8 @@ class UbgiEngine:
     def _set_position(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
             raise RefusalError(BAD_VALUE, "expected position gnubgid ID, or position xgid XGID")
+        # After an invalid position, `go` must not decide in the position before it.
+        self._task = replace(self._task, position=None, state=None)
         position, state = parse_position(words[1])
         # The order of `position` and `dice` is free.
         dice = (state and state.dice) or self._task.sent

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from motif import rank
 from motif.board.identifiers import gnubg_id, position_from_gnubg_id
 from motif.board.movegen import ROLLS
 from motif.board.moves import PlayBatch, legal_plays
@@ -69,6 +70,7 @@ def test_a_dance_is_one_play_without_notation(motif_json):
     for command in ("plays", "hint"):
         (play,) = motif_json(command, identifier, 6, 6)["plays"]
         assert (play["notation"], play["position"]) == ("", after)
+    assert str(rank(identifier, "66", "pubeval")).startswith("no legal play of 66, ranked by pubeval")
 
 
 @pytest.mark.parametrize("player", ["pubeval", "pubeval@1", "FILE"])

@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
+import motif
 from motif.board.marks import pr_rating
 from motif.board.mat_file import mat_text
 from motif.evaluators.named import own_name
@@ -468,6 +469,13 @@ def test_there_is_room_for_so_many_questions(tmp_path):
 def test_openings_are_fifteen():
     keys = {new_question("opening")[0] for _ in range(400)}
     assert len(keys) <= 15
+
+
+def test_cube_questions_are_close_by_the_judge_of_the_answers():
+    for _ in range(3):
+        _, question = new_question("cube")
+        degrees = {verdict.degree for verdict in motif.cube(question["id"]).verdicts}
+        assert degrees & {"borderline", "close"}
 
 
 def test_everything_is_exported_and_deleted(client, content):

@@ -139,6 +139,15 @@ def test_what_cannot_be_obeyed(engine, lines, answer):
     assert said(engine, "isready") == ["readyok"]
 
 
+def test_after_an_invalid_position_there_is_none(engine):
+    valid = f"position gnubgid {START}"
+    lines = said(engine, valid, "dice 3 1", "position gnubgid xyz", "go chequer", valid, "go chequer")
+    refused, nothing, chosen = lines
+    assert refused.startswith("error bad_value")
+    assert nothing == "error bad_state no position"
+    assert chosen == "bestmove 8/5 6/5"
+
+
 def test_keys_are_set_and_reported(engine):
     keys = [line.split()[1] for line in said(engine, "keys")]
     assert keys == ["game.variant", "engine.ply", "engine.threads", "engine.seed"]

@@ -111,7 +111,9 @@ class Evidence:
             known = reached
         if self.rolled is not None:
             change = self.difference - known
-            rows.append(row(ROLLOUT_STEP, change, said("rollout", change)))
+            # Late endings were rolled out before, with fewer trials.
+            phrase = "more_trials" if self.played_out else "rollout"
+            rows.append(row(ROLLOUT_STEP, change, said(phrase, change)))
         return tuple(rows)
 
     def _score_phrase(self, change: float) -> str:

@@ -196,7 +196,7 @@ def _pruned(settings: "FitSettings", prune: bool, prune_z: float | None) -> "Fit
 
 def _configured(config: Path, settings: "FitSettings", context: typer.Context) -> "FitSettings":
     """Return the settings of a file, overridden by the options given."""
-    from motif.learning.fit_settings import read_fit_settings
+    from motif.learning.bootstrap_config import read_fit_settings
 
     given = {
         name: value

@@ -104,6 +104,8 @@ def evaluate(
     rows = [("player on roll", *map(percent, wins)), ("opponent", *map(percent, losses))]
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
     say(f"equity {record['equity']:+.3f} ({record['class']} position, by {player})")
+    if match is not None and match.dice is not None:
+        say("before the roll; `motif hint` values the plays of a roll")
     if seen is not None and seen.explanation is not None:
         unit = seen.explanation.parts.scale.unit
         said = f"contributions to the value in {unit}, compared with the same position with sides switched"

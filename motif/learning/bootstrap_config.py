@@ -149,6 +149,13 @@ def load_config(path: Path) -> BootstrapConfig:
     return parse_config(text_of(path, SettingError, YAML_FILE), plain_text(str(path)))
 
 
+def read_fit_settings(path: Path) -> FitSettings:
+    """Return the settings of a fit from a YAML file; raises `SettingError`."""
+    text = text_of(path, SettingError, YAML_FILE)
+    entry = yaml_document(text, plain_text(str(path)), SettingError, joint=": ")
+    return changed(FitSettings(), entry.fields(FitSettings, partly=True))
+
+
 def parse_config(text: str, where: str) -> BootstrapConfig:
     """Read a configuration; raises `SettingError`, which names `where` and the invalid key."""
     entry = yaml_document(text, where, SettingError, joint=": ")

@@ -2,17 +2,12 @@
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from motif.runtime.documents import yaml_document
-from motif.runtime.errors import FitError, SettingError, plain_text, shown
-from motif.runtime.files import text_of
+from motif.runtime.errors import FitError, shown
 from motif.runtime.layout import listed
-from motif.runtime.limits import YAML_FILE
 from motif.runtime.settings import (
     SettingFields,
-    changed,
     check_seed,
     check_types,
     check_unused,
@@ -138,10 +133,3 @@ def check_size(name: str, value: float | None) -> None:
     """Raise `FitError` unless the setting called `name` is None, or finite and at least 0."""
     if value is not None and not 0 <= value <= sys.float_info.max:
         raise FitError(f"{name} must be finite and at least 0, not {shown(value)}", name)
-
-
-def read_fit_settings(path: Path) -> FitSettings:
-    """Return the settings of a fit from a YAML file; raises `SettingError`."""
-    text = text_of(path, SettingError, YAML_FILE)
-    entry = yaml_document(text, plain_text(str(path)), SettingError, joint=": ")
-    return changed(FitSettings(), entry.fields(FitSettings, partly=True))

@@ -186,8 +186,9 @@ class Table:
 
     def _ask_answer(self) -> None:
         session = self._session
-        loses = counted(session.cube, "point")
-        head = f"{self._name(session.to_decide)}: take at {2 * session.cube}, or pass and lose {loses}"
+        who, loses = self._name(session.to_decide), counted(session.cube, "point")
+        beaver = f", beaver to {4 * session.cube}" * ("beaver" in session.answers)
+        head = f"{who}: take at {2 * session.cube}{beaver}, or pass and lose {loses}"
         meant = {word: kind for word, kind in _ANSWERS.items() if kind in session.answers}
         self._ask_cube(head, [_OFFERED[kind] for kind in session.answers], meant)
 

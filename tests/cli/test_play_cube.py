@@ -208,10 +208,10 @@ def test_beavers(typing, tmp_path):
     path = tmp_path / "a.mat"
     lines = ["1", "double", "beaver", "1", "redouble", "hint"]
     out = typing(lines, *PEOPLE, "--beavers", "--save", path).out
-    assert re.search(r"\w+: take at 2, or pass and lose 1 point \[\?\]", out)
+    assert re.search(r"\w+: take at 2, beaver to 4, or pass and lose 1 point \[\?\]", out)
     assert "beavers to 4.\n" in out
     assert "(cube: 4)" in out
-    assert re.search(r"\w+: take at 8, or pass and lose 4 points \[\?\]", out)
+    assert re.search(r"\w+: take at 8, beaver to 16, or pass and lose 4 points \[\?\]", out)
     assert [kind for _, kind in actions(path)[0]] == ["double", "beaver", "double"]
     assert "please type one of: take, pass\n" in typing(["1", "double", "beaver"], *PEOPLE).out
 

@@ -87,6 +87,22 @@ def fit_width(diagram: str, width: int | None) -> str:
     return "\n".join([*heads, *(row[:_NOTES_FROM].rstrip() for row in rows), *(f" {note}" for note in notes)])
 
 
+def boards_after(captioned: Sequence[tuple[str, Position]], width: int | None) -> list[str]:
+    """Return the lines of two boards after plays, each below a caption, as the player who moved sees them.
+
+    `captioned` are captions and positions, seen by the next player on roll.  The boards are side by side if
+    they fit into `width` columns; None is unlimited.
+    """
+    # The line with the ID is left out, because it would be for the wrong player on roll.
+    first, second = (
+        [caption, *(row[:_NOTES_FROM].rstrip() for row in text_diagram(after.switch_sides()).split("\n")[1:])]
+        for caption, after in captioned
+    )
+    if width is not None and width < 2 * _NOTES_FROM:
+        return [*first, "", *second]
+    return [f"{left:{_NOTES_FROM}}{right}".rstrip() for left, right in zip(first, second, strict=True)]
+
+
 def describe_rules(match: MatchState) -> str:
     """Describe the match length or money play, and the rules in force."""
     if match.length:

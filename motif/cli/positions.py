@@ -47,9 +47,6 @@ if TYPE_CHECKING:
 _START = "4HPwATDgc/ABMA"
 _MAX_TERMS = 15
 """Number of rows of a table that --detailed prints without --all."""
-_BOARD_WIDTH = 48
-"""Width of a text diagram, from its left edge to the checkers borne off."""
-_GAP = "   "
 _AS_GOOD_AS_CERTAIN = 0.9999
 
 
@@ -423,7 +420,10 @@ def explain(
         write_text(html, explanation_page(explanation, match))
     if printed_json(json, {**explanation.to_dict(), **valued, "html": html}):
         return
-    print(_boards(explanation))
+    from motif.board.diagram import boards_after
+
+    both = [(play.notation, play.position) for play in (explanation.better, explanation.worse)]
+    print(*boards_after(both, columns(sys.stdout)), sep="\n")
     say("")
     for sentence in explanation.lines:
         say(sentence)
@@ -451,22 +451,6 @@ def _print_contributions(explanation: "Explanation", most: int | None) -> None:
     if most is not None and len(terms) > most:
         rest = words.signed(sum(value for _, value in terms[most:]), 6)
         say(words.say("detail", "other_terms", number=words.count(len(terms) - most), amount=rest))
-
-
-def _boards(explanation: "Explanation") -> str:
-    """Return the boards after both plays, as the player who moves sees them, side by side if they fit."""
-    from motif.board.diagram import text_diagram
-
-    blocks = []
-    for play in (explanation.better, explanation.worse):
-        rows = text_diagram(play.position.switch_sides()).splitlines()[1:]
-        blocks.append([play.notation, *(row[:_BOARD_WIDTH].rstrip() for row in rows)])
-    width = columns(sys.stdout)
-    if width is not None and width < 2 * _BOARD_WIDTH + len(_GAP):
-        return "\n\n".join("\n".join(block) for block in blocks)
-    return "\n".join(
-        f"{left:{_BOARD_WIDTH}}{_GAP}{right}".rstrip() for left, right in zip(*blocks, strict=True)
-    )
 
 
 @command("bearoff 0QYAAJkDAAAAAA", "bearoff")

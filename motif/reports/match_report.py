@@ -15,10 +15,9 @@ from motif.analysis.match.decisions import (
 )
 from motif.analysis.match.match_analysis import MatchAnalysis, Why, WorstCube, WorstPlay
 from motif.benchmarks.losses import MILLIPOINTS
-from motif.board.diagram import text_diagram
+from motif.board.diagram import boards_after, text_diagram
 from motif.board.marks import BLUNDER, MARKS
 from motif.board.match_file import WRITTEN_SUFFIXES, write_match
-from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
 from motif.reports.document import ShownAction, ShownDecision, rendered
 from motif.runtime.errors import SettingError
@@ -228,10 +227,6 @@ def _plural(kind: str) -> str:
     return kind + ("es" if kind.endswith("s") else "s")
 
 
-_BOARD_WIDTH = 49
-"""Width of a diagram without the text to its right."""
-
-
 def worst_lines(analysis: MatchAnalysis, width: int) -> Iterator[str]:
     """Yield lines on the worst decisions, with boards side by side if they fit into `width` columns."""
     unit = analysis.unit
@@ -264,16 +259,9 @@ def _play_lines(number: int, play: WorstPlay, unit: CostUnit, width: int) -> Ite
     moment = play.moment
     yield f"{number}. {play.heading}: loses {loss_text(play.shown, play.cost, unit)}"
     yield f" {moment.id}"
-    made, better = (
-        [f" {caption}", *_board(after)]
-        for caption, after in zip(play_text(play), (play.played, play.better), strict=True)
-    )
-    if width >= 2 * _BOARD_WIDTH:
-        yield from (
-            f"{left:{_BOARD_WIDTH}}{right}".rstrip() for left, right in zip(made, better, strict=True)
-        )
-    else:
-        yield from (*made, *better)
+    captions = (f" {caption}" for caption in play_text(play))
+    after = (play.played.position, play.better.position)
+    yield from boards_after(list(zip(captions, after, strict=True)), width)
     if play.why.summary:
         yield f" {play.why.summary}"
     yield from (f" {reason}" for reason in _reasons(play.why))
@@ -292,13 +280,6 @@ def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], unit: Cost
     yield text_diagram(moment.position, cube.shown_state, seats)
     yield " " + "; ".join(f"{what} {value:+.3f}" for what, value in cube.equities.items())
     yield from (f" {cube_words(cube.act.decision)}", "")
-
-
-def _board(play: Play) -> list[str]:
-    """Return the board after `play`, seen by the mover."""
-    # The line with the ID is left out, because it would be for the wrong player on roll.
-    lines = text_diagram(play.position.switch_sides()).split("\n")[1:]
-    return [line[:_BOARD_WIDTH].rstrip() for line in lines]
 
 
 def match_page(analysis: MatchAnalysis) -> str:

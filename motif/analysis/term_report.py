@@ -230,6 +230,8 @@ def _counted(parameter: Parameter, count: int, words: Phrases) -> tuple[str, dic
     phrase = "lead" if parameter.side == "difference" else "more"
     if unit == YES_OR_NO:
         phrase = "fact"
+    elif " " in unit:
+        phrase = "product"
     elif place is None:
         phrase = "measure"
         unit = words.find("terms", "units", unit, default=unit, count=count)

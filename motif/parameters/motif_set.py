@@ -70,8 +70,8 @@ CONTAINED = _side("contained", "rolls of 36 that {other}'s rearmost checker cann
     label="rearmost checker's rolls blocked by {side} points")
 BEST_BLOCK = _side("best_block", "rolls of 36 that a checker stuck behind {side}'s best block could not play "
     "in full", "rolls", 36, "blocking", better=MORE, label="rolls blocked by {side} best block")
-BOARD_ON_BAR = _side("board_against_bar", "home points that {side} has made, squared, while {other} is on "
-    "the bar", "squared points", 36, "attack", better=MORE,
+BOARD_ON_BAR = _side("board_against_bar", "square of the number of home points that {side} has made, while "
+    "{other} is on the bar", "squared points", 36, "attack", better=MORE,
     label="{side} board against a checker on the bar")
 BLOTS_HOME = _side("blots_home", "blots of {side} in the home board", "blots", 3, "safety", better=LESS,
     label="{side} blots at home")
@@ -91,9 +91,9 @@ DEEP_ANCHORS = _side("deep_anchors", "points that {side} has made among {other}'
     "points", "points", 2, "back game")
 MIDFIELD = _side("midfield_checkers", "checkers of {side} on the points 9 to 15, where they help to bring "
     "others home", "checkers", 6, "mobility")
-MOBILITY = _side("mobility", "rolls of 36 that each of {side}'s checkers outside the home board can play in "
-    "full (of a double two dice), times its pips to get home, added up", "rolls x pips", 3600, "mobility",
-    better=MORE)
+MOBILITY = _side("mobility", "sum, over {side}'s checkers outside the home board, of the rolls of 36 that "
+    "the checker can play in full (of a double two dice) times its pips to get home", "rolls x pips", 3600,
+    "mobility", better=MORE)
 SECOND_REAR = _side("second_rear", "pips that {side}'s second rearmost checker needs to bear off", "pips", 25,
     "race", better=LESS, label="pips of {side} second rearmost checker")
 TO_PASS = _side("pips_to_pass", "pips that {side}'s checkers need to pass {other}'s rearmost checker", "pips",
@@ -109,8 +109,8 @@ BLOTS_BACK = _side("blots_back", "blots of {side} in {other}'s home board", "blo
     better=LESS, label="{side} blots back")
 FACED = _side("points_ahead", "points that {other} has made among the six in front of {side}'s rearmost "
     "checker", "points", 6, "blocking", better=LESS, label="points ahead of {side} rearmost checker")
-HELD_BACK = _side("board_against_back", "home points that {side} has made, times {other}'s checkers in that "
-    "board or on the bar", "points x checkers", 12, "attack", better=MORE,
+HELD_BACK = _side("board_against_back", "product of the home points that {side} has made and {other}'s "
+    "checkers in that board or on the bar", "points x checkers", 12, "attack", better=MORE,
     label="{side} board against back checkers")
 PIP_LEAD = _difference(*LEAD)
 CONTACT_LEFT = _shared("contact_left", "pips by which the two rearmost checkers still have to pass each "

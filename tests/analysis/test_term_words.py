@@ -60,7 +60,7 @@ _SINGLE = {
         "any difference (\N{MINUS SIGN}0.01)."
     ),
     ("spread", 200, _equity(-0.5)): (
-        "200 more squared pips in the sum of the squared distances of the player on roll's checkers from the "
+        "200 more in the sum of the squared distances of the player on roll's checkers from the "
         "8 point cost 0.50 points of equity."
     ),
     ("rearmost_opponent", 5, Gain("win", 0.0931)): (

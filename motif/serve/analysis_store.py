@@ -27,9 +27,8 @@ from motif.analysis.confirmation import CONFIRMED_Z
 from motif.board.marks import MIN_RATED, pr_rating
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.frames import Record
-from motif.runtime.layout import counted
 from motif.runtime.progress import checkpoint
-from motif.serve.database import Database, in_transaction, insert_unknown, rows_of
+from motif.serve.database import Database, in_transaction
 from motif.serve.game_database import NoRoomError
 
 ANALYSES_FILE = "analyses.sqlite3"
@@ -117,6 +116,7 @@ class AnalysisStore(Database):
     FILE = ANALYSES_FILE
     TABLES = _TABLES
     COLUMNS = {"analyses": _ANALYSIS, "cards": _CARD}  # noqa: RUF012
+    ROW = {"analyses": "analysis", "cards": "card"}  # noqa: RUF012
 
     def __init__(
         self,
@@ -129,16 +129,6 @@ class AnalysisStore(Database):
         self._most = most
         self._most_cards = most_cards
         self._most_content = most_content
-
-    def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
-        """See `Database.recover`."""
-        found = []
-        tables = (("analyses", _ANALYSIS, "analysis"), ("cards", _CARD, "card"))
-        for table, columns, what in tables:
-            rows = list(rows_of(damaged, table, columns))
-            insert_unknown(connection, table, columns, rows)
-            found.append(counted(len(rows), what, table))
-        return " and ".join(found)
 
     # --- Analyses
 

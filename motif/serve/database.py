@@ -25,6 +25,7 @@ from filelock import FileLock, Timeout
 
 from motif.runtime.errors import FileError, MotifError, plain_text
 from motif.runtime.files import make_folder, reason
+from motif.runtime.layout import counted, listed
 
 LONGEST_WAIT = 5.0
 """Time to wait for other threads, and for another process that is writing."""
@@ -64,14 +65,15 @@ class Database:
     """A SQLite file in a folder; any number of threads and processes may use it.
 
     A subclass sets `KEPT`, the plural of what is stored, the `FILE` name, the `VERSION` of the `TABLES`, in
-    SQL, and their `COLUMNS`.  Every method raises `StorageError` where the database cannot be read or
-    written, or is locked for longer than `LONGEST_WAIT`.
+    SQL, and by the name of a table its `COLUMNS`, the key first, and what one `ROW` is.  Every method raises
+    `StorageError` where the database cannot be read or written, or is locked for longer than `LONGEST_WAIT`.
     """
 
     KEPT: ClassVar[str]
     FILE: ClassVar[str]
     TABLES: ClassVar[str]
     COLUMNS: ClassVar[Mapping[str, str]]
+    ROW: ClassVar[Mapping[str, str]]
     VERSION: ClassVar[int] = 1
     """Version of the tables: the file's ``user_version``."""
 
@@ -97,10 +99,6 @@ class Database:
                 connection.execute(f"SELECT {columns} FROM {table} LIMIT 0")
         except sqlite3.OperationalError as error:
             raise _DamagedError(str(error)) from None
-
-    def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
-        """Copy the readable part of a damaged file into the new one, and return its size in words."""
-        return "nothing"
 
     def is_there(self) -> bool:
         """Return whether anything was ever stored; if not, reading makes no file."""
@@ -184,9 +182,13 @@ class Database:
                         aside.with_name(aside.name + suffix)
                     )
         connection = self._opened()
-        found = self.recover(connection, aside)
+        found = []
+        for table, columns in self.COLUMNS.items():
+            rows = list(_rows_of(aside, table, columns))
+            _insert_unknown(connection, table, columns, rows)
+            found.append(counted(len(rows), self.ROW[table], table))
         print_for_operator(
-            f"{self._path} was damaged: it is now {aside.name}, and {found} of it could be read"
+            f"{self._path} was damaged: it is now {aside.name}, and {listed(found)} of it could be read"
         )
         return connection
 
@@ -267,7 +269,7 @@ def in_transaction(
     return done
 
 
-def rows_of(damaged: Path, table: str, columns: str) -> Iterator[tuple[object, ...]]:
+def _rows_of(damaged: Path, table: str, columns: str) -> Iterator[tuple[object, ...]]:
     """Yield the readable rows of a damaged database, from its start and from its end.
 
     The first of the `columns` is the key.
@@ -286,7 +288,7 @@ def rows_of(damaged: Path, table: str, columns: str) -> Iterator[tuple[object, .
                 connection.close()
 
 
-def insert_unknown(
+def _insert_unknown(
     connection: sqlite3.Connection, table: str, columns: str, rows: Sequence[tuple[object, ...]]
 ) -> None:
     """Insert `rows` with unknown keys."""

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from motif.runtime.errors import MotifError
-from motif.runtime.layout import counted
-from motif.serve.database import Database, in_transaction, insert_unknown, rows_of
+from motif.serve.database import Database, in_transaction
 
 GAMES_FILE = "games.sqlite3"
 """Name of the file in the folder of games."""
@@ -86,6 +85,7 @@ class GameDatabase(Database):
     FILE = GAMES_FILE
     TABLES = _TABLE
     COLUMNS = {"games": _COLUMNS}  # noqa: RUF012
+    ROW = {"games": "game"}  # noqa: RUF012
 
     def __init__(self, folder: Path, most: int) -> None:
         super().__init__(folder)
@@ -169,12 +169,6 @@ class GameDatabase(Database):
                 ).rowcount
         if kept >= self._most:
             raise NoRoomError(f"{kept} games are already in progress: finish or delete one first")
-
-    def recover(self, connection: sqlite3.Connection, damaged: Path) -> str:
-        """See `Database.recover`."""
-        rows = list(rows_of(damaged, "games", _COLUMNS))
-        insert_unknown(connection, "games", _COLUMNS, rows)
-        return counted(len(rows), "game")
 
 
 def _check_id(game: str) -> None:

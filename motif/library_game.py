@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from motif.analysis.judge import JUDGE
 from motif.board.diagram import svg_diagram, text_diagram
 from motif.board.game_record import GameResult, MatchRecord
 from motif.board.match_file import write_match
@@ -12,12 +11,11 @@ from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
 from motif.evaluators.weight_file import is_line
 from motif.library import legal_play
-from motif.players.player import evaluator_of
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError, SettingError, did_you_mean, shown
 from motif.runtime.frames import Row
 from motif.runtime.layout import listed
-from motif.session.advisor import Advisor
+from motif.session.advisor import default_advisor
 from motif.session.event_game import EventGame
 from motif.session.session import GameSession, Seat, SessionRules
 
@@ -72,7 +70,7 @@ class Game:
             raise SettingError(f"names must be two names, not {shown(names)}", "names")
         rules = SessionRules(length, cube=cube, jacoby=jacoby, beavers=beavers, raccoons=raccoons)
         self._session = GameSession((Seat(names[0]), Seat(names[1])), rules=rules)
-        self._game = EventGame(self._session, SeededDice(seed), _advisor)
+        self._game = EventGame(self._session, SeededDice(seed), default_advisor)
 
     @property
     def position(self) -> Position:
@@ -313,10 +311,6 @@ class Game:
 
     def _repr_svg_(self) -> str:
         return svg_diagram(self._session.position, self._session.state())
-
-
-def _advisor() -> Advisor:
-    return Advisor(evaluator_of(JUDGE))
 
 
 def _in_order(dice: RollLike) -> tuple[int, int]:

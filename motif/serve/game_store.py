@@ -29,6 +29,7 @@ from motif.serve.game_database import (
 )
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
 from motif.serve.lanes import WorkEndedError
+from motif.session.advisor import default_advisor
 from motif.session.event_game import GameEvent
 from motif.session.kept_game import (
     GameSettings,
@@ -36,7 +37,6 @@ from motif.session.kept_game import (
     check_opponent,
     check_seat,
     check_stored_opponent,
-    default_advisor,
     settings_to_continue,
 )
 from motif.session.session import SessionRules

@@ -17,8 +17,9 @@ from motif.board.moves import Play, play_tree
 from motif.board.packed import HOME
 from motif.board.position import Position
 from motif.runtime.frames import Record
+from motif.session.advisor import default_advisor
 from motif.session.event_game import GameStep, Objection
-from motif.session.kept_game import KeptGame, default_advisor
+from motif.session.kept_game import KeptGame
 
 
 def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep] = ()) -> Record:

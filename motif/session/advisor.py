@@ -1,6 +1,7 @@
 """An evaluator's advice on plays and cube decisions at the score and cube of the game."""
 
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from motif.analysis.confirmation import (
@@ -11,13 +12,14 @@ from motif.analysis.confirmation import (
     cube_source,
     roll_out_cubes,
 )
+from motif.analysis.judge import JUDGE
 from motif.analysis.match.decision_errors import CubeAct, judge_cube
 from motif.analysis.match.record_walk import CubeChance
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play
 from motif.doubling import CubeDecision
 from motif.evaluators import Evaluator
-from motif.players.player import Player, cube_evaluator
+from motif.players.player import Player, cube_evaluator, evaluator_of
 from motif.players.ranking import ROLLOUT, Ranking, rank_plays
 from motif.session.session import GameSession
 
@@ -105,6 +107,12 @@ class Advisor:
             before = replace(before, cube=cube, cube_owner="me" if cube > 1 else "centre")
         moment = session.games + 1, session.ply, session.on_roll, session.position
         return CubeChance(*moment, before, doubled=False)
+
+
+@cache
+def default_advisor() -> Advisor:
+    """Return the advisor with the default judge."""
+    return Advisor(evaluator_of(JUDGE))
 
 
 def cube_advisor(player: Player | None, default: Advisor) -> Advisor:

@@ -7,10 +7,9 @@ so replaying a game needs no evaluation and does not depend on the opponent's cu
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import date
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TypedDict
 
-from motif.analysis.judge import JUDGE, evaluator_of
 from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, jacoby_rule
 from motif.evaluators.named import SERVED_PLIES, Kind, known_players, own_name, without_plies
 from motif.players import load
@@ -20,7 +19,7 @@ from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Record
 from motif.runtime.progress import checkpoint
 from motif.runtime.settings import SettingFields, check_types
-from motif.session.advisor import Advisor
+from motif.session.advisor import default_advisor
 from motif.session.event_game import EventGame, GameEvent
 from motif.session.session import GameSession, Seat, SessionRules, record_tags
 
@@ -125,12 +124,6 @@ def check_stored_opponent(name: str) -> None:
 
 
 _player = lru_cache(maxsize=16)(load)
-
-
-@cache
-def default_advisor() -> Advisor:
-    """Return the default advisor."""
-    return Advisor(evaluator_of(JUDGE))
 
 
 class KeptGame(EventGame):

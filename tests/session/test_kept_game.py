@@ -7,12 +7,12 @@ from motif.board.parsing import parse_position
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import MotifError, PlayerError, RecordError, SettingError
 from motif.serve.game_view import objection_view
+from motif.session.advisor import default_advisor
 from motif.session.kept_game import (
     GameSettings,
     KeptGame,
     check_opponent,
     check_stored_opponent,
-    default_advisor,
     settings_to_continue,
 )
 from motif.session.session import SessionRules

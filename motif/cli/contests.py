@@ -21,10 +21,10 @@ from motif.cli.options import (
     option,
     picture_option,
 )
-from motif.cli.printing import note, p_text, print_table, printed_json, say
+from motif.cli.printing import note, print_table, printed_json, say
 from motif.evaluators.named import own_name
 from motif.runtime.errors import SettingError
-from motif.runtime.layout import counted
+from motif.runtime.layout import counted, p_text
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:

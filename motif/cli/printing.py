@@ -81,11 +81,6 @@ def note(line: str) -> None:
     complain(f"motif: {line}")
 
 
-def p_text(p: float, name: str = "p = ") -> str:
-    """Return a p-value as text; small values as ``p < 0.0001``."""
-    return f"{name.replace('=', '<') or '< '}0.0001" if p < 1e-4 else f"{name}{p:.2g}"
-
-
 def tell(line: str) -> None:
     """Print a line about progress if stderr is a terminal."""
     if sys.stderr.isatty():

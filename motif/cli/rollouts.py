@@ -19,9 +19,9 @@ from motif.cli.options import (
     command,
     option,
 )
-from motif.cli.printing import p_text, percent, print_board, print_table, print_valued, printed_json, say
+from motif.cli.printing import percent, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import SettingError
-from motif.runtime.layout import counted
+from motif.runtime.layout import counted, p_text
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:

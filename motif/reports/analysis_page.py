@@ -56,7 +56,7 @@ from motif.reports.term_pages import effect_rows, effects_reading
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
-from motif.runtime.layout import listed
+from motif.runtime.layout import listed, p_text
 from motif.runtime.settings import check_count, check_seed
 
 _TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
@@ -75,7 +75,6 @@ _APART = (
     (-1.0, "no clear groups: a cloud without gaps"),
 )
 """Kaufman and Rousseeuw's interpretation of silhouettes, by minimum."""
-_SMALLEST_P = 1e-4
 _FEW = 4
 _STRONG = 0.8
 _SLIGHT = 0.1
@@ -324,7 +323,7 @@ def tests_page(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], shown: P
     counts = {verdict: sum(test.verdict == verdict for test in tests) for verdict in (HOLDS, FAILS, REJECTED)}
     properties = counts[HOLDS] + counts[FAILS]
     hypotheses = [test for test in tests if test.p is not None]
-    rows = [{**test.to_dict(), "p_text": "" if test.p is None else _p_text(test.p)} for test in tests]
+    rows = [{**test.to_dict(), "p_text": "" if test.p is None else p_text(test.p, "= ")} for test in tests]
     return rendered(
         "tests_page.html",
         f"{analysis.name}: tests of its scores",
@@ -336,10 +335,6 @@ def tests_page(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], shown: P
         picture=shown,
         level=LEVEL,
     )
-
-
-def _p_text(p: float) -> str:
-    return "< 0.0001" if p < _SMALLEST_P else f"= {p:.2g}"
 
 
 def _factor(vif: float) -> str:

@@ -1,4 +1,4 @@
-"""Counts and lists in words, line wrapping, and tables in text and in HTML."""
+"""Counts, lists and p-values in words, line wrapping, and tables in text and in HTML."""
 
 import shutil
 import textwrap
@@ -18,6 +18,11 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 def listed(words: Sequence[str], last: str = "and") -> str:
     """Return a list of words as in a sentence: ``a, b and c``, with `last` before the last word."""
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def p_text(p: float, name: str = "p = ") -> str:
+    """Return a p-value as text; small values as ``p < 0.0001``."""
+    return f"{name.replace('=', '<') or '< '}0.0001" if p < 1e-4 else f"{name}{p:.2g}"
 
 
 def columns(stream: TextIO) -> int | None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from motif.runtime.layout import counted, listed
+from motif.runtime.layout import counted, listed, p_text
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,9 @@ def test_a_plural_of_its_own():
 def test_a_list_in_a_sentence(words, text):
     assert listed(words, "or") == text
     assert listed(words) == text.replace(" or ", " and ")
+
+
+def test_p_values():
+    assert [p_text(p) for p in (0.00012, 0.0001, 0.00009)] == ["p = 0.00012", "p = 0.0001", "p < 0.0001"]
+    assert [p_text(p, "= ") for p in (0.034, 0.0)] == ["= 0.034", "< 0.0001"]
+    assert [p_text(p, "") for p in (0.5, 1e-9)] == ["0.5", "< 0.0001"]

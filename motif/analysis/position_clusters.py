@@ -9,7 +9,6 @@ for a cloud without gaps.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.analysis.evaluator_analysis import EvaluatorAnalysis, rounded, spread_rows, standardised, varying
 from motif.benchmarks.losses import rows_of_classes
@@ -83,7 +82,9 @@ def position_clusters(analysis: EvaluatorAnalysis) -> PositionClusters:
 
 def _centres(rows: FloatArray) -> tuple[FloatArray, dict[int, float]]:
     """Return the centres of the best grouping of `rows` (n, p), and the silhouettes of all groupings."""
+    # Slow imports.
     from scipy.cluster.hierarchy import fcluster, linkage
+    from sklearn.metrics import silhouette_score
 
     distinct = np.unique(rows, axis=0)
     most = min(MAX_GROUPS, len(distinct) - 1)
@@ -94,18 +95,13 @@ def _centres(rows: FloatArray) -> tuple[FloatArray, dict[int, float]]:
     cuts = {count: fcluster(tree, count, "maxclust") - 1 for count in range(MIN_GROUPS, most + 1)}
     # Ties in the tree may leave fewer groups than asked for.
     cuts = {count: cut for count, cut in cuts.items() if cut.max() + 1 == count}
-    silhouettes = {count: _silhouette(distances, cut) for count, cut in cuts.items()}
+    silhouettes = {
+        count: float(silhouette_score(distances, cut, metric="precomputed")) for count, cut in cuts.items()
+    }
     if not silhouettes:
         return rows.mean(axis=0)[None], {}
     best = cuts[max(silhouettes, key=lambda count: silhouettes[count])]
     return np.stack([rows[best == group].mean(axis=0) for group in range(best.max() + 1)]), silhouettes
-
-
-def _silhouette(distances: FloatArray, groups: npt.NDArray[np.integer]) -> float:
-    """Return the mean silhouette of `groups` (n,) with `distances` (n, n)."""
-    from sklearn.metrics import silhouette_score
-
-    return float(silhouette_score(distances, groups, metric="precomputed"))
 
 
 def _squared_distances(rows: FloatArray, others: FloatArray) -> FloatArray:

@@ -29,7 +29,6 @@ import gzip
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -49,9 +48,7 @@ from motif.runtime.limits import (
     BENCHMARK_LINE,
     BENCHMARK_LINES,
     BENCHMARK_UNPACKED,
-    lines_of,
-    pieces_of,
-    unpacked_pieces,
+    lines_within,
 )
 
 _CUBE_LINES = ("o", "c")
@@ -117,17 +114,11 @@ def read_benchmark(path: Path | str) -> BenchmarkFile:
     path = Path(path)
     where = plain_text(str(path))
     content = content_of(path, BenchmarkError, BENCHMARK_FILE, "no such benchmark file")
-
-    def pieces() -> Iterator[bytes]:
-        if path.suffix == ".gz":
-            return unpacked_pieces(content, "gzip", BENCHMARK_UNPACKED, where, BenchmarkError)
-        return pieces_of(BytesIO(content))
-
-    # Decompressed twice, so that a file that is too large is rejected before it fills the memory.
-    BENCHMARK_LINES.check(sum(piece.count(b"\n") for piece in pieces()), where, BenchmarkError)
+    limits = BENCHMARK_UNPACKED, BENCHMARK_LINES, BENCHMARK_LINE
+    content_lines = lines_within(content, path.suffix == ".gz", limits, where, BenchmarkError)
     lines = _Lines()
     try:
-        for number, line in lines_of(pieces(), BENCHMARK_LINE, where, BenchmarkError):
+        for number, line in content_lines:
             lines.add(line, number)
         if not lines.rolls:
             raise BenchmarkError(f"{where}: the file has no decisions (no line starts with 'm')")

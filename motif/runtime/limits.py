@@ -188,6 +188,26 @@ def lines_of(
         yield number, rest
 
 
+def lines_within(
+    content: bytes, is_gzip: bool, limits: tuple[Limit, Limit, Limit], where: str, error: type[MotifError]
+) -> Iterator[tuple[int, bytes]]:
+    """Return the numbered lines of a text file, perhaps compressed, as `lines_of` does.
+
+    The `limits` are those of its unpacked size, of its number of lines and of a line.  Raises `error` for too
+    many lines before any of them is read.
+    """
+    size, count, length = limits
+
+    def pieces() -> Iterator[bytes]:
+        if is_gzip:
+            return unpacked_pieces(content, "gzip", size, where, error)
+        return pieces_of(io.BytesIO(content))
+
+    # Unpacked twice, so that a file that is too large is refused before it fills the memory.
+    count.check(sum(piece.count(b"\n") for piece in pieces()), where, error)
+    return lines_of(pieces(), length, where, error)
+
+
 def pieces_of(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
     """Yield the bytes of `stream` in pieces of at most 1 MB."""
     while piece := stream.read(_PIECE):

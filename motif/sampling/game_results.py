@@ -11,7 +11,6 @@ import csv
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,9 +31,7 @@ from motif.runtime.limits import (
     OUTCOMES_LINES,
     OUTCOMES_UNPACKED,
     TEXT_LINE,
-    lines_of,
-    pieces_of,
-    unpacked_pieces,
+    lines_within,
 )
 from motif.runtime.settings import number_in
 from motif.sampling.dataset import dataset_fingerprint, is_dataset, read_manifest_positions
@@ -173,15 +170,9 @@ def csv_results(path: Path) -> Results:
     """
     where = plain_text(str(path))
     content = content_of(path, DatasetError, OUTCOMES_FILE)
-
-    def pieces() -> Iterator[bytes]:
-        if path.suffix.lower() == ".gz":
-            return unpacked_pieces(content, "gzip", OUTCOMES_UNPACKED, where, DatasetError)
-        return pieces_of(BytesIO(content))
-
-    # The file is unpacked twice, so that an oversized file is detected before anything is stored.
-    OUTCOMES_LINES.check(sum(piece.count(b"\n") for piece in pieces()), where, DatasetError)
-    rows = _csv_rows(where, lines_of(pieces(), TEXT_LINE, where, DatasetError))
+    limits = OUTCOMES_UNPACKED, OUTCOMES_LINES, TEXT_LINE
+    is_gzip = path.suffix.lower() == ".gz"
+    rows = _csv_rows(where, lines_within(content, is_gzip, limits, where, DatasetError))
     number, names = next(rows, (1, []))
     header = _header(f"{where}: line {number}", names)
     games = dict[str, int]()

@@ -13,7 +13,15 @@ import pytest
 
 from motif.runtime.errors import FileError
 from motif.runtime.files import content_of, json_of, text_of
-from motif.runtime.limits import Limit, lines_of, pieces_of, read_within, unpacked, unpacked_pieces
+from motif.runtime.limits import (
+    Limit,
+    lines_of,
+    lines_within,
+    pieces_of,
+    read_within,
+    unpacked,
+    unpacked_pieces,
+)
 
 SMALL = Limit(1, "KB", 1000)
 MANY = Limit(50, "MB unpacked", 1 << 20)
@@ -82,6 +90,20 @@ def test_lines():
 def test_lines_over_the_ends_of_pieces():
     pieces = [b"a", b"b\n", b"", b"\nc", b"d", b"\n"]
     assert list(lines_of(pieces, SMALL, "some", FileError)) == [(1, b"ab"), (2, b""), (3, b"cd")]
+
+
+@pytest.mark.parametrize("is_gzip", [False, True])
+def test_lines_of_a_file_that_may_be_compressed(is_gzip):
+    def lines(content: bytes) -> list[tuple[int, bytes]]:
+        limits = Limit(12, "bytes unpacked"), Limit(3, "lines"), Limit(4, "characters")
+        packed = gzip.compress(content) if is_gzip else content
+        return list(lines_within(packed, is_gzip, limits, "some", FileError))
+
+    assert lines(b"a\n\nbcde\n") == [(1, b"a"), (2, b""), (3, b"bcde")]
+    assert refusal(lines, b"a\n\n\n\n") == "some: the file holds more than 3 lines, the limit"
+    assert refusal(lines, b"a\nbcdef") == "some: line 2: the file holds more than 4 characters, the limit"
+    if is_gzip:
+        assert refusal(lines, b"a\n" * 7) == "some: the file holds more than 12 bytes unpacked, the limit"
 
 
 def test_sizes_of_files(tmp_path):

@@ -36,12 +36,12 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.benchmarks.verdict import RolledPlay
-from motif.board.identifiers import boards_from_keys, position_from_key, position_key
-from motif.board.packed import BOARD_SIZE, Board
+from motif.board.identifiers import boards_of_lines, position_key
+from motif.board.packed import Board
 from motif.board.position import Position
 from motif.evaluators.probabilities import turned
 from motif.runtime.arrays import FloatArray, IntArray
-from motif.runtime.errors import BenchmarkError, PositionError, plain_text, shown
+from motif.runtime.errors import BenchmarkError, plain_text, shown
 from motif.runtime.files import content_of, replacing
 from motif.runtime.limits import (
     BENCHMARK_FILE,
@@ -193,9 +193,10 @@ class _Lines:
         self.listed += plays
 
     def benchmark(self, path: str) -> BenchmarkFile:
-        """Return the contents; raises `_BadLineError`."""
+        """Return the contents; raises `_BadLineError`, or `BenchmarkError` for an invalid key."""
+        where = plain_text(path)
         lines, counts = np.array(self.lines, np.int64), np.array(self.counts, np.int64)
-        boards = _decoded(self.keys, lines)
+        boards = _decoded(self.keys, lines, where)
         over = ~((boards > 0).any(axis=1) & (boards < 0).any(axis=1))
         _raise_at_first(over, lines, "the game is over")
         offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -205,7 +206,7 @@ class _Lines:
         play_lines = np.repeat(lines, counts)
         _raise_at_first(~np.isfinite(losses), play_lines, "a loss is not finite")
         _raise_at_first(losses < 0, play_lines, "negative loss: the first play is not the best")
-        rolls, listed = np.array(self.rolls, np.int64), _decoded(self.listed, play_lines)
+        rolls, listed = np.array(self.rolls, np.int64), _decoded(self.listed, play_lines, where)
         record = BenchmarkRecord(lines, tuple(self.notes))
         return BenchmarkFile(path, boards, rolls, offsets, listed, losses, record)
 
@@ -217,20 +218,10 @@ def _raise_at_first(bad: npt.ArrayLike, lines: IntArray, problem: str) -> None:
         raise _BadLineError(problem, int(lines[rows[0]]))
 
 
-def _decoded(keys: list[str], lines: IntArray) -> Board:
-    boards = np.empty((len(keys), BOARD_SIZE), np.int8)
-    for start in range(0, len(keys), _KEYS_AT_ONCE):
-        part = slice(start, start + _KEYS_AT_ONCE)
-        try:
-            boards[part] = boards_from_keys(keys[part])
-        except PositionError:
-            for key, line in zip(keys[part], lines[part], strict=True):
-                try:
-                    position_from_key(key)
-                except PositionError as error:
-                    raise _BadLineError(str(error), int(line)) from None
-            raise
-    return boards
+def _decoded(keys: list[str], lines: IntArray, where: str) -> Board:
+    parts = [slice(start, start + _KEYS_AT_ONCE) for start in range(0, len(keys), _KEYS_AT_ONCE)]
+    numbered = (list(zip(lines[part].tolist(), keys[part], strict=True)) for part in parts)
+    return np.concatenate([boards_of_lines(part, where, BenchmarkError, are_keys=True) for part in numbered])
 
 
 @dataclass(frozen=True)

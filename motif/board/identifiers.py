@@ -20,7 +20,7 @@ import numpy.typing as npt
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
 from motif.board.position import Position, as_boards, faults, first_bad_board
 from motif.compiler.jit import inline_kernel, kernel
-from motif.runtime.errors import PositionError
+from motif.runtime.errors import MotifError, PositionError
 
 ID_LENGTH = 14
 KEY_LENGTH = 20
@@ -119,6 +119,25 @@ def boards_from_keys(keys: Sequence[str]) -> Board:
     if len(boards) < len(keys):
         position_from_key(keys[len(boards)])
     return boards
+
+
+def boards_of_lines(
+    lines: Sequence[tuple[int, str]], where: str, error: type[MotifError], *, are_keys: bool
+) -> Board:
+    """Return the boards int8 (n, 26) of the keys, or else IDs, in numbered lines.
+
+    Raises `error` with the number of the first invalid line.
+    """
+    try:
+        texts = [text for _, text in lines]
+        return boards_from_keys(texts) if are_keys else boards_from_gnubg_ids(texts)
+    except PositionError:
+        for number, text in lines:
+            try:
+                position_from_key(text) if are_keys else position_from_gnubg_id(text)
+            except PositionError as fault:
+                raise error(f"{where}: line {number}: {fault}") from None
+        raise
 
 
 def _decoded(characters: npt.NDArray[np.uint8]) -> Board:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.identifiers import boards_from_gnubg_ids, position_from_gnubg_id, quoted
+from motif.board.identifiers import boards_of_lines, quoted
 from motif.board.match_file import READ_SUFFIXES, match_paths
 from motif.board.outcome import finished_points_many
 from motif.board.packed import unpack_many
@@ -42,7 +42,7 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     read_games,
 )
-from motif.sampling.samples import Dataset, boards_of_lines, joined, labelled, read_parts
+from motif.sampling.samples import Dataset, joined, labelled, read_parts
 
 CSV_SUFFIXES = (".csv", ".csv.gz")
 """Suffixes of files of results; the second suffix is for compressed files."""
@@ -236,7 +236,7 @@ def _read_rows(
     texts = [(number, words[header.columns[header.value]]) for number, words in lines]
     if header.value != POSITION:
         return _chances(where, header.value, texts), won, game
-    return boards_of_lines(where, texts, position_from_gnubg_id, boards_from_gnubg_ids), won, game
+    return boards_of_lines(texts, where, DatasetError, are_keys=False), won, game
 
 
 def _chances(where: str, kind: str, texts: Sequence[tuple[int, str]]) -> FloatArray:

@@ -23,8 +23,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from motif.board.identifiers import (
-    boards_from_gnubg_ids,
-    boards_from_keys,
+    boards_of_lines,
     gnubg_ids,
     position_from_gnubg_id,
     position_from_key,
@@ -41,7 +40,6 @@ from motif.sampling.dataset import OUTPUTS, read_manifest
 from motif.sampling.samples import (
     ROWS_A_PART,
     Dataset,
-    boards_of_lines,
     joined,
     labelled,
     read_parts,
@@ -163,10 +161,7 @@ def _rows(path: Path, header: _Header | None, lines: Sequence[tuple[int, str]]) 
     if header is not None:
         words = [[row[column] for column in header.columns] for row in words]
     names = [(number, row[0]) for (number, _), row in zip(lines, words, strict=True)]
-    if header is not None:
-        boards = boards_of_lines(str(path), names, position_from_gnubg_id, boards_from_gnubg_ids)
-    else:
-        boards = boards_of_lines(str(path), names, position_from_key, boards_from_keys)
+    boards = boards_of_lines(names, str(path), DatasetError, are_keys=header is None)
     return labelled(boards, _chances(path, lines, words))
 
 

@@ -5,7 +5,7 @@
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from numbers import Integral, Real
@@ -317,27 +317,6 @@ def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> i
                 (folder / part.name).unlink(missing_ok=True)
             raise
     return sum(part.rows for part in parts)
-
-
-def boards_of_lines(
-    where: str,
-    texts: Sequence[tuple[int, str]],
-    read: Callable[[str], Position],
-    many: Callable[[list[str]], Board],
-) -> Board:
-    """Return the boards (n, 26) of numbered lines, which `many` reads.
-
-    Raises `DatasetError` with the number of the first line for which `read` fails.
-    """
-    try:
-        return many([text for _, text in texts])
-    except PositionError:
-        for number, text in texts:
-            try:
-                read(text)
-            except PositionError as error:
-                raise DatasetError(f"{where}: line {number}: {error}") from None
-        raise
 
 
 def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str, where: str = "") -> None:

@@ -18,7 +18,7 @@ from datetime import date
 from pathlib import Path
 
 from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
-from motif.benchmarks.choices import ErrorRate, error_rate
+from motif.benchmarks.choices import ErrorRate, benchmark_players
 from motif.benchmarks.speed import midgame_boards, timed
 from motif.contests import play_money_games
 from motif.contests.result import MIN_PAIRS
@@ -314,7 +314,7 @@ def measure(
         player = load(entry.name)
         speed = bulk_evaluations_per_second(player.evaluator, seconds) if player.evaluator else None
         rates = {
-            name: error_rate(player, file, seed=conditions.seed, jobs=jobs)
+            name: benchmark_players([player], [file], seed=conditions.seed, jobs=jobs).overall
             for name, file in lines.files.items()
         }
         ppg, se = _against_reference(player, conditions, jobs)

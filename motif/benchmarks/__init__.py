@@ -1,6 +1,6 @@
 """Error rates on benchmark files and recorded decisions, and speed."""
 
 from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
-from motif.benchmarks.choices import ErrorRate, ErrorRates, error_rate, error_rates
+from motif.benchmarks.choices import ErrorRate, ErrorRates
 
-__all__ = ["BenchmarkFile", "ErrorRate", "ErrorRates", "error_rate", "error_rates", "read_benchmark"]
+__all__ = ["BenchmarkFile", "ErrorRate", "ErrorRates", "read_benchmark"]

@@ -229,23 +229,6 @@ class ErrorRates(Tabular, ByGroup[ErrorRate]):
         return asdict(self) | {"distribution": self.distribution.to_dict()}
 
 
-def error_rate(
-    player: Player, benchmark: BenchmarkFile, *, seed: int = 0, jobs: int | None = None
-) -> ErrorRate:
-    """Measure a player's error rate on a benchmark file; raises `SettingError` for an invalid seed."""
-    return _rate(player_choices(player, benchmark, seed=seed, jobs=jobs))
-
-
-def error_rates(
-    player: Player, benchmarks: Sequence[BenchmarkFile], *, seed: int = 0, jobs: int | None = None
-) -> ErrorRates:
-    """Measure a player's error rates on all files together, by file and by position class.
-
-    Raises `BenchmarkError` if there is no file, `SettingError` for an invalid seed.
-    """
-    return summary([player_choices(player, benchmark, seed=seed, jobs=jobs) for benchmark in benchmarks])
-
-
 def summary(choices: Sequence[Losses]) -> ErrorRates:
     """Return the error rates of a player on several files; raises `BenchmarkError` if there is none."""
     every = joined_losses(choices)

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.benchmarks import error_rate, error_rates, read_benchmark
+from motif.benchmarks import read_benchmark
 from motif.benchmarks.choices import player_choices
 from motif.benchmarks.losses import loss_distribution
 from motif.board.position import Position
 from motif.parameters.position_class import position_class
 from motif.players import CompiledPlayer, Player, load
 from motif.runtime.errors import BenchmarkError
+from tests.benchmarks.rates import error_rate, error_rates
 from tests.board.oracle import PlainBoard
 from tests.evaluators import tesauro
 from tests.evaluators.made_weights import evaluator_of, made_weights

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from motif.benchmarks import error_rates, read_benchmark
+from motif.benchmarks import read_benchmark
 from motif.benchmarks.choices import dataset_decisions, dataset_losses, summary
 from motif.cli.main import main
 from motif.players import load
 from motif.sampling.samples import read_dataset
+from tests.benchmarks.rates import error_rates
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 FILES = [DATA / f"{name}.bm" for name in ("contact", "crashed", "race")]

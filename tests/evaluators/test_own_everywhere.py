@@ -7,7 +7,6 @@ import pytest
 
 from motif.analysis.match import analyse_match
 from motif.benchmarks.benchmark_files import BenchmarkFile
-from motif.benchmarks.choices import error_rate
 from motif.board.match_state import MatchState
 from motif.board.moves import play_batches
 from motif.board.position import Position
@@ -23,6 +22,7 @@ from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import MotifError, SettingError
 from motif.sampling.sample import SampleSettings, sample
 from motif.sampling.samples import read_dataset
+from tests.benchmarks.rates import error_rate
 from tests.games import some_boards, some_decisions
 
 START = "4HPwATDgc/ABMA"

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.benchmarks import error_rate, read_benchmark
+from motif.benchmarks import read_benchmark
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.cli.main import main
@@ -20,6 +20,7 @@ from motif.evaluators import OUTPUTS
 from motif.players import Player, load
 from motif.players.gnubg_process import idle_processes
 from motif.runtime.parallel import REQUESTS
+from tests.benchmarks.rates import error_rate
 from tests.board.oracle import legal_results
 from tests.peers.games import decisions
 from tests.peers.test_gnubg_plays import after

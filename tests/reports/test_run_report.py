@@ -21,7 +21,7 @@ from motif.analysis.term_report import (
     term_summaries,
 )
 from motif.analysis.unit_report import unit_summaries
-from motif.benchmarks import ErrorRate, ErrorRates, error_rates, read_benchmark
+from motif.benchmarks import ErrorRate, ErrorRates, read_benchmark
 from motif.benchmarks.choices import player_choices, worst_decisions
 from motif.benchmarks.losses import loss_distribution
 from motif.evaluators import OUTPUTS, read_weight_file
@@ -40,6 +40,7 @@ from motif.reports.run_report import (
     duration,
 )
 from motif.runtime.errors import DatasetError, FileError, MotifError
+from tests.benchmarks.rates import error_rates
 from tests.evaluators.made_weights import made_layer
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import motif
-from motif.benchmarks import error_rate
 from motif.benchmarks.benchmark_files import BenchmarkFile
 from motif.board.identifiers import position_from_gnubg_id
 from motif.board.match_state import MatchState
@@ -26,6 +25,7 @@ from motif.rollouts import RolloutEvaluator, RolloutSettings, load_rollout, roll
 from motif.rollouts.playout import items_of
 from motif.rollouts.rollout_evaluator import ENDING
 from motif.runtime.errors import PlayerError, SettingError, WeightFileError
+from tests.benchmarks.rates import error_rate
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards, some_decisions
 from tests.rollouts.exact import single_trials

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from motif.benchmarks.benchmark_files import BenchmarkFile
-from motif.benchmarks.choices import error_rate
 from motif.board.position import Position
 from motif.contests import play_money_games
 from motif.evaluators import load_static
@@ -14,6 +13,7 @@ from motif.rollouts import RolloutSettings, rollout
 from motif.runtime.errors import SettingError
 from motif.runtime.settings import SEED_LIMIT, check_seed
 from motif.sampling.sample import SampleSettings
+from tests.benchmarks.rates import error_rate
 
 START = Position.start()
 ONE_DECISION = BenchmarkFile(

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from motif.benchmarks.benchmark_files import read_benchmark
-from motif.benchmarks.choices import error_rate
 from motif.players import load
+from tests.benchmarks.rates import error_rate
 from tools.frontier import FIGURES, draw, measure, on_all_lines, table, ways, whole_table
 
 LINES = "tests/data/contact.bm"

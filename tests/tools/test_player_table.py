@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from motif.benchmarks import error_rate, read_benchmark
+from motif.benchmarks import read_benchmark
 from motif.contests import play_money_games
 from motif.evaluators.named import shipped_weights
 from motif.players import load
 from motif.runtime.errors import BenchmarkError, PlayerError, PlayError, SettingError
 from motif.runtime.package import VERSION
+from tests.benchmarks.rates import error_rate
 from tests.evaluators.made_weights import made_weights
 from tools import player_table
 from tools.marked_page import marks

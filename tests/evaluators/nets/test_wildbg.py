@@ -9,7 +9,7 @@ import pytest
 from onnx import numpy_helper
 
 import motif
-from motif.benchmarks import error_rate, read_benchmark
+from motif.benchmarks import read_benchmark
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.evaluators import load_evaluator
@@ -18,6 +18,7 @@ from motif.evaluators.nets.net_evaluators import contact_inputs, race_inputs
 from motif.parameters.position_class import position_class
 from motif.players import load
 from motif.runtime.errors import PositionError
+from tests.benchmarks.rates import error_rate
 from tests.evaluators.nets.made_nets import one_ply_equity
 from tests.games import some_boards
 

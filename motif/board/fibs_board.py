@@ -18,7 +18,7 @@ Sources: the FIBS client protocol, and the lines that gnubg 1.07 writes and read
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,35 +52,32 @@ _PLAYER_1 = 1
 class FibsCube(NamedTuple):
     """The cube fields of a board line."""
 
-    value: int = 1
-    you_may_double: int = 1
-    opponent_may_double: int = 1
-    was_doubled: int = 0
+    value: int
+    you_may_double: int
+    opponent_may_double: int
+    was_doubled: int
     """1 while a double is on offer."""
 
 
 class FibsView(NamedTuple):
     """Numbering and signs of a board line."""
 
-    colour: int = 1
+    colour: int
     """Sign of your checkers."""
-    direction: int = -1
-    home: int = OPPONENT_BAR
-    bar: int = OWN_BAR
+    direction: int
+    home: int
+    bar: int
 
 
 class FibsCounts(NamedTuple):
     """Numbers of checkers borne off, on the bar and able to move (0 to 4)."""
 
-    your_off: int = 0
-    opponent_off: int = 0
-    your_bar: int = 0
-    opponent_bar: int = 0
-    can_move: int = 0
-    forced: int = 0
-
-
-_CUBE_AT_START, _DEFAULT_VIEW, _NO_COUNTS = FibsCube(), FibsView(), FibsCounts()
+    your_off: int
+    opponent_off: int
+    your_bar: int
+    opponent_bar: int
+    can_move: int
+    forced: int
 
 
 @dataclass(frozen=True)
@@ -97,15 +94,15 @@ class FibsBoard:
     """The 24 points and two bars in the order of the line, with its signs."""
     turn: int
     """Colour of the player whose turn it is (the doubler while a double is on offer); 0 after the game."""
-    your_dice: tuple[int, int] = _NO_DICE
+    your_dice: tuple[int, int]
     """0 and 0 before the roll."""
-    opponent_dice: tuple[int, int] = _NO_DICE
-    cube: FibsCube = _CUBE_AT_START
-    view: FibsView = _DEFAULT_VIEW
-    counts: FibsCounts = _NO_COUNTS
-    did_crawford: int = 0
+    opponent_dice: tuple[int, int]
+    cube: FibsCube
+    view: FibsView
+    counts: FibsCounts
+    did_crawford: int
     """1 after the Crawford game."""
-    redoubles: int = 0
+    redoubles: int
     """Number of redoubles still allowed; gnubg writes 0 in the Crawford game and 1 otherwise."""
 
     def __post_init__(self) -> None:
@@ -190,10 +187,6 @@ class FibsBoard:
         # The doubler had access to the cube, so a cube above 1 was the doubler's.
         has_doubled = self.raised or not mine
         return "me" if has_doubled and cube > 1 else "centre"
-
-    def __str__(self) -> str:
-        groups = (value if isinstance(value, tuple) else (value,) for value in vars(self).values())
-        return _SEPARATOR.join(map(str, (PREFIX, *chain.from_iterable(groups))))
 
 
 def fibs_lines(boards: Board, rolls: IntArray | None = None) -> Iterator[str]:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motif.board.fibs_board import UNLIMITED, FibsView, fibs_lines, parse_fibs_board
+from motif.board.fibs_board import UNLIMITED, fibs_lines, parse_fibs_board
 from motif.board.position import Position
 from motif.runtime.errors import PositionError
-from tests.board.fibs_lines import fibs_board
+from tests.board.fibs_lines import fibs_board, line_of
 from tests.strategies import positions, rolls
 
 # Requests of gnubg 1.07: its player 0, "gnubg", has to play 52; later "root" has doubled.
@@ -33,7 +33,7 @@ OTHER_COLOUR = (
 
 def test_gnubgs_request_for_a_play():
     board = parse_fibs_board(PLAY_52 + "\n\0")
-    assert str(board) == PLAY_52
+    assert line_of(board) == PLAY_52
     assert (board.you, board.opponent, board.length) == ("gnubg", "root", 3)
     assert (board.turn, board.roll, board.cube.value, board.redoubles) == (-1, (5, 2), 1, 1)
     # Player 0, on roll, has not played yet; the other player has split and brought a checker down.
@@ -44,14 +44,14 @@ def test_gnubgs_request_for_a_play():
 
 def test_a_line_of_the_protocol():
     board = parse_fibs_board(FROM_FIBS)
-    assert str(board) == FROM_FIBS
+    assert line_of(board) == FROM_FIBS
     assert board.position == Position.start()
     assert (board.roll, board.counts.can_move, board.counts.forced) == ((6, 2), 2, 0)
 
 
 def test_a_line_for_the_other_colour():
     board = parse_fibs_board(OTHER_COLOUR)
-    assert str(board) == OTHER_COLOUR
+    assert line_of(board) == OTHER_COLOUR
     own, opponent = {5: 2, 4: 2, 3: 1, 2: 4, 1: 4}, {3: 2, 4: 1, 5: 4, 6: 3, 8: 1, 10: 1, 13: 2, 19: 1}
     assert board.position == Position.from_points(own, opponent)
     assert (board.position.own_off, board.position.opponent_off) == board.counts[:2]
@@ -69,7 +69,7 @@ def test_both_pairs_of_dice_belong_to_their_players():
 @given(positions(), rolls() | st.none())
 def test_a_position_comes_back(position, roll):
     board = fibs_board(position, roll)
-    again = parse_fibs_board(str(board))
+    again = parse_fibs_board(line_of(board))
     assert again == board
     assert (again.position, again.roll) == (position, roll)
     assert again.counts[:2] == (position.own_off, position.opponent_off)
@@ -81,11 +81,11 @@ def test_every_view_of_a_position_is_the_same_position(position):
     other_end = seen[::-1]
     negative = [-count for count in seen]
     home_at_25 = {"direction": 1, "home": 25, "bar": 0}
-    negative_colour = FibsView(colour=-1)
     mine = fibs_board(position)
+    negative_colour = mine.view._replace(colour=-1)
     views = [
         mine,
-        replace(mine, points=tuple(other_end), view=FibsView(**home_at_25)),
+        replace(mine, points=tuple(other_end), view=mine.view._replace(**home_at_25)),
         replace(mine, points=tuple(negative), view=negative_colour, turn=-1),
         replace(mine, points=tuple(negative[::-1]), view=negative_colour._replace(**home_at_25), turn=-1),
     ]
@@ -99,8 +99,8 @@ def test_every_view_of_a_position_is_the_same_position(position):
 def test_many_lines_equal_single_lines(decisions):
     boards = np.array([position.board for position, _ in decisions], np.int8).reshape(-1, 26)
     dice = np.array([roll for _, roll in decisions], np.int64).reshape(-1, 2)
-    assert list(fibs_lines(boards, dice)) == [str(fibs_board(*decision)) for decision in decisions]
-    assert list(fibs_lines(boards)) == [str(fibs_board(position)) for position, _ in decisions]
+    assert list(fibs_lines(boards, dice)) == [line_of(fibs_board(*decision)) for decision in decisions]
+    assert list(fibs_lines(boards)) == [line_of(fibs_board(position)) for position, _ in decisions]
 
 
 def test_money_is_unlimited_on_fibs():
@@ -150,4 +150,4 @@ def test_any_text_is_read_or_refused(text):
         board = parse_fibs_board(text)
     except PositionError:
         return
-    assert parse_fibs_board(str(board)) == board
+    assert parse_fibs_board(line_of(board)) == board

@@ -25,7 +25,7 @@ from motif.players import gnubg_process as idle
 from motif.players import gnubg_process as program
 from motif.players.gnubg_process import idle_processes
 from motif.runtime.errors import PlayerError, PositionError
-from tests.board.fibs_lines import fibs_board
+from tests.board.fibs_lines import fibs_board, line_of
 from tests.peers.games import decisions
 from tests.players import fake_gnubg
 
@@ -38,11 +38,12 @@ FINISHED = Position.from_points({}, {3: 2})
 
 
 def play_question(position: Position, roll: tuple[int, int]) -> str:
-    return str(fibs_board(position, roll))
+    return line_of(fibs_board(position, roll))
 
 
 def evaluation_question(position: Position, plies: int) -> str:
-    return f"evaluation fibsboard {fibs_board(position)} plies {plies} cubeless prune on jacobyrule off"
+    line = line_of(fibs_board(position))
+    return f"evaluation fibsboard {line} plies {plies} cubeless prune on jacobyrule off"
 
 
 def as_gnubg_writes(play: Play) -> str:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.fibs_board import FibsCube, fibs_lines, parse_fibs_board
+from motif.board.fibs_board import fibs_lines, parse_fibs_board
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.cli.main import main
@@ -25,7 +25,7 @@ from motif.players.gnubg import board_after, chances, evaluation_questions
 from motif.runtime.errors import PlayerError, SettingError
 from motif.serve.gnubg_server import ConnectionLimits, Conversation, GnubgServer, Rules
 from motif.serve.opponent import Opponent
-from tests.board.fibs_lines import fibs_board
+from tests.board.fibs_lines import fibs_board, line_of
 from tests.board.oracle import legal_results
 from tests.faults.processes import Stop, running, wait_until
 from tests.fuzz.mutations import mutated
@@ -54,8 +54,8 @@ def talk(latest) -> Conversation:
 def request(position: Position, roll=(0, 0), **changes) -> str:
     """The line with which gnubg asks its external player 1, on roll in `position`."""
     plain = replace(fibs_board(position), your_dice=roll, opponent_dice=roll, redoubles=1)
-    cube = {name: changes.pop(name) for name in FibsCube._fields if name in changes}
-    return str(replace(plain, cube=FibsCube(**cube), **changes))
+    cube = {name: changes.pop(name) for name in plain.cube._fields if name in changes}
+    return line_of(replace(plain, cube=plain.cube._replace(**cube), **changes))
 
 
 def test_every_recorded_request_gets_a_legal_answer(talk):
@@ -185,7 +185,7 @@ def test_a_lost_game_is_resigned_once(talk):
         (OPENING.replace(":5:0:3:", ":5:0:13:"), "Error: invalid position: "),
         (OPENING.replace(":-1:2:1:", ":0:2:1:"), "Error: the game is over"),
         (OPENING.replace(":3:0:0:", ":3:3:0:", 1), "Error: invalid match state: the match is over"),
-        (str(fibs_board(Position.from_points({}, {3: 2}))), "Error: the game is over"),
+        (line_of(fibs_board(Position.from_points({}, {3: 2}))), "Error: the game is over"),
         (f"{OPENING} jacobyrule", "Error: syntax error: jacobyrule is on or off"),
         (f"{OPENING} what", "Error: syntax error, unexpected 'what'"),
         (f"{OPENING} noise 0.1", "Error: noise"),
@@ -245,7 +245,7 @@ def test_what_an_evaluation_is_worth(talk):
 )
 def test_resignations_are_judged_as_gnubg_does(talk, points, turn, answer):
     """The player whose turn it is offers; the answers are gnubg 1.07's for these boards."""
-    line = str(replace(fibs_board(Position.from_points({1: 1}, {7: 5, 6: 5, 5: 5})), turn=turn))
+    line = line_of(replace(fibs_board(Position.from_points({1: 1}, {7: 5, 6: 5, 5: 5})), turn=turn))
     assert talk.answer(f"{line} resignation {points} jacobyrule off") == answer
 
 

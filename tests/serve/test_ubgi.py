@@ -19,7 +19,7 @@ from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.serve.opponent import Opponent
 from motif.serve.ubgi import UbgiEngine, input_lines
-from tests.board.fibs_lines import fibs_board
+from tests.board.fibs_lines import fibs_board, line_of
 from tests.faults.processes import Stop, ending, running, wait_until, work_on
 from tests.fuzz.mutations import mutated
 from tests.strategies import positions, rolls
@@ -239,13 +239,13 @@ def test_a_double_in_an_id_is_answered(engine):
 def test_bare_positions_of_the_draft(engine):
     start = Position.start()
     assert said(engine, xgid(start, MatchState(dice=(3, 1)))) == ["8/5 6/5"]
-    assert said(engine, str(fibs_board(start, (3, 1)))) == ["8/5 6/5"]
-    assert said(engine, xgid(start)) == said(engine, str(fibs_board(start))) == ["roll"]
+    assert said(engine, line_of(fibs_board(start, (3, 1)))) == ["8/5 6/5"]
+    assert said(engine, xgid(start)) == said(engine, line_of(fibs_board(start))) == ["roll"]
     assert said(engine, xgid(CASH)) == ["double"]
     assert said(engine, xgid(CASH, MatchState(doubled=True, decision="opponent"))) == ["drop"]
     assert said(engine, xgid(start, MatchState(doubled=True, decision="opponent", beavers=True))) == ["take"]
     dance = Position.from_points({25: 1, 6: 2}, {6: 2, 5: 2, 4: 2, 3: 2, 2: 2, 1: 2})
-    assert said(engine, str(fibs_board(dance, (6, 5)))) == [""]
+    assert said(engine, line_of(fibs_board(dance, (6, 5)))) == [""]
 
 
 SEEDS = [
@@ -256,7 +256,7 @@ SEEDS = [
         "setcube value 2 owner p0",
         "newsession type match length 5 jacoby off crawford on", "setscore 4 3", "setturn p1", "newgame",
         f"position xgid {xgid(Position.start(), MatchState(dice=(3, 1)))}",
-        str(fibs_board(Position.start(), (3, 1))),
+        line_of(fibs_board(Position.start(), (3, 1))),
     )
 ]  # fmt: skip
 

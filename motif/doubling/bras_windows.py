@@ -176,16 +176,16 @@ def doubling_set(
     return DoublingSet(formula, evaluator.name, games, game, raw, chances[:, WIN], doubles, drops)
 
 
-def window_in(positions: DoublingSet, seed: int = 0, resamples: int = _RESAMPLES) -> ScoreWindow:
+def window_in(positions: DoublingSet, seed: int = 0) -> ScoreWindow:
     """Return the scores at which half of the decisions in `positions` are to double, and to drop.
 
-    The standard errors are estimated from `resamples` bootstrap samples of whole games, without the few in
-    which the decisions do not change with the score.  Raises `SettingError` if these are more than a tenth,
-    or if the decisions of all games do not change with the score.
+    The standard errors are estimated from bootstrap samples of whole games, without the few in which the
+    decisions do not change with the score.  Raises `SettingError` if these are more than a tenth, or if the
+    decisions of all games do not change with the score.
     """
     scores = positions.scores
-    double = _switch(scores, positions.doubles, positions.game, seed, resamples)
-    drop = _switch(scores, positions.drops, positions.game, seed, resamples)
+    double = _switch(scores, positions.doubles, positions.game, seed, _RESAMPLES)
+    drop = _switch(scores, positions.drops, positions.game, seed, _RESAMPLES)
     return ScoreWindow(*double, *drop, len(scores), positions.games, positions.player)
 
 

@@ -2,15 +2,9 @@
 
 Kernels receive two plain read-only arrays. There are only two because a kernel that counts references updates
 the count of each array whenever it passes the tables on.
-
-The file consists of a 64-byte header (format, length of the values, CRC-32 of the rest), the rows, and the
-values, which start at the next multiple of 64 bytes. An invalid file is replaced by newly built tables, so a
-change of the contents needs a new format.
 """
 
-import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -21,10 +15,9 @@ import numpy.typing as npt
 
 from motif.evaluators.bearoff.lookup import FIRST_FULL, FIRST_OFF, HOME_POSITIONS, TWO_SIDED_POSITIONS
 from motif.evaluators.bearoff.one_sided import build_one_sided, build_two_sided
+from motif.evaluators.bearoff.table_files import keep_values, kept_values
 from motif.runtime.arrays import FloatArray
 from motif.runtime.cache_folder import cache_folder
-from motif.runtime.errors import FileError
-from motif.runtime.files import replacing
 from motif.runtime.progress import Stopwatch, progress
 
 ROWS = HOME_POSITIONS + FIRST_OFF
@@ -92,82 +85,23 @@ def distribution(tables: BearoffTables, row: int) -> FloatArray:
     return np.concatenate([np.zeros(fewest), tables.values[start : tables.rows[row + 1, 0]]])
 
 
-TABLES_FILE = "tables-v1.bin"
-_FORMAT = b"motif-bearoff/1"
-_HEADER = np.dtype([("format", "S48"), ("values", np.int64), ("crc", np.uint64)])
-_ROWS_END = _HEADER.itemsize + (ROWS + 1) * 2 * np.dtype(np.int32).itemsize
-_VALUES_START = -(-_ROWS_END // 64) * 64
-_Bytes = npt.NDArray[np.uint8]
+TABLES_FILE = "tables-v2.bin"
+TABLES_FORMAT = b"motif-bearoff/2"
 
 
-def save_tables(path: Path, tables: BearoffTables) -> None:
-    """Write `tables` to `path` atomically; raises `FileError`."""
-    contents = np.zeros(_VALUES_START + tables.values.nbytes, np.uint8)
-    contents[_HEADER.itemsize : _ROWS_END].view(np.int32)[:] = tables.rows.reshape(-1)
-    contents[_VALUES_START:].view(np.float64)[:] = tables.values
-    _write(path, _FORMAT, len(tables.values), contents)
+def file_numbers(tables: BearoffTables) -> FloatArray:
+    """Return the contents of a file of `tables`: each row as one number of its 64 bits, then the values."""
+    return np.concatenate([tables.rows.reshape(-1).view(np.float64), tables.values])
 
 
 def load_tables(path: Path) -> BearoffTables | None:
     """Return the tables in the file `path`, mapped; None if it is missing or invalid."""
-    contents = _mapped(path, _FORMAT, _VALUES_START)
-    if contents is None or len(contents) < _VALUES_START + CHANCES * np.dtype(np.float64).itemsize:
-        return None
-    rows = contents[_HEADER.itemsize : _ROWS_END].view(np.int32).reshape(ROWS + 1, 2)
-    return frozen(rows, contents[_VALUES_START:].view(np.float64))
+    numbers = kept_values(path, TABLES_FORMAT)
+    return None if numbers is None or len(numbers) <= ROWS + CHANCES else _tables_in(numbers)
 
 
-def keep_values(path: Path, kind: bytes, values: FloatArray) -> FloatArray:
-    """Write `values` (n,) to the file `path` and return them mapped from it, read only.
-
-    The file starts with a header that contains `kind`. If it cannot be written, `values` are returned.
-    """
-    start = _HEADER.itemsize
-    contents = np.zeros(start + values.nbytes, np.uint8)
-    contents[start:].view(np.float64)[:] = values
-    with suppress(FileError):
-        _write(path, kind, len(values), contents)
-    mapped = kept_values(path, kind)
-    if mapped is None:
-        values.setflags(write=False)
-        return values
-    return mapped
-
-
-def kept_values(path: Path, kind: bytes) -> FloatArray | None:
-    """Return the mapped values that `keep_values` wrote to `path`; None if it is missing or invalid."""
-    contents = _mapped(path, kind, _HEADER.itemsize)
-    return None if contents is None else contents[_HEADER.itemsize :].view(np.float64)
-
-
-def _write(path: Path, kind: bytes, values: int, contents: _Bytes) -> None:
-    """Write `contents`, with the header filled in, atomically; raises `FileError`."""
-    header = contents[: _HEADER.itemsize].view(_HEADER)
-    header[0] = kind, values, 0
-    header["crc"] = _checksum(contents)
-    with replacing(path) as temporary:
-        temporary.write_bytes(contents.data)
-
-
-def _mapped(path: Path, kind: bytes, values_start: int) -> _Bytes | None:
-    """Return the mapped file `path`; None unless it is valid and of this kind."""
-    try:
-        contents = np.asarray(np.memmap(path, np.uint8, "r"))
-    except (OSError, ValueError):  # unreadable or empty
-        return None
-    if len(contents) < values_start:
-        return None
-    header = contents[: _HEADER.itemsize].view(_HEADER)[0]
-    size = values_start + int(header["values"]) * np.dtype(np.float64).itemsize
-    if header["format"] != kind or size != len(contents) or header["crc"] != _checksum(contents):
-        return None
-    return contents
-
-
-def _checksum(contents: _Bytes) -> int:
-    """Return the CRC-32 of everything except the checksum itself, which is at the end of the header."""
-    header, rest = contents[: _HEADER.itemsize], contents[_HEADER.itemsize :]
-    return zlib.crc32(rest.data, zlib.crc32(header[: -_HEADER["crc"].itemsize].data))
+def _tables_in(numbers: FloatArray) -> BearoffTables:
+    return frozen(numbers[: ROWS + 1].view(np.int32).reshape(-1, 2), numbers[ROWS + 1 :])
 
 
 _one_at_a_time = Lock()
@@ -205,13 +139,9 @@ def load_or_build(path: Path) -> LoadedTables:
     tables = load_tables(path)
     if tables is not None:
         return LoadedTables(tables, path, False, stopwatch.seconds)
-    tables = build_tables()
-    with suppress(FileError):
-        save_tables(path, tables)
-    # Tables mapped from the file share their memory with all processes.
-    mapped = load_tables(path)
-    seconds = stopwatch.seconds
-    return LoadedTables(mapped or tables, path if mapped else None, True, seconds)
+    built = file_numbers(build_tables())
+    kept = keep_values(path, TABLES_FORMAT, built)
+    return LoadedTables(_tables_in(kept), None if kept is built else path, True, stopwatch.seconds)
 
 
 def build_tables() -> BearoffTables:

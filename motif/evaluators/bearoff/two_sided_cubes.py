@@ -28,7 +28,7 @@ from motif.board.packed import PACKED_WORDS
 from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, home_words
 from motif.evaluators.bearoff.one_sided import fill_plays
-from motif.evaluators.bearoff.tables import keep_values, kept_values
+from motif.evaluators.bearoff.table_files import keep_values, kept_values
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.progress import Advance, progress

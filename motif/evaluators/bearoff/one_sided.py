@@ -1,4 +1,4 @@
-"""How many rolls one side needs to bear off, and the exact equities of small two-sided bearoffs.
+"""How many rolls one side needs to bear off, and its plays.
 
 Let p(i, n) be the probability that home position i takes exactly n rolls:
 
@@ -11,14 +11,6 @@ equal means, the one that leads to the lowest number is used, so the order of pl
 
 Probabilities are added in a fixed order, times 1 or 2, and divided by 36, so the tables are bit-identical on
 every machine with IEEE arithmetic, whether or not it fuses multiplications and additions.
-
-The two-sided table has the exact equity under best play for at most six checkers on each side.
-
-Let E(i, j) be the cubeless equity of the player on roll with home position i against the opponent's j:
-
-    E(i, j) = sum over the 36 rolls of (max over plays i -> k of -E(j, k)) / 36,    E(i, empty) = -1
-
-Gammons are impossible, because each side has nine checkers off, so the win chance is (E + 1) / 2.
 """
 
 from typing import NamedTuple
@@ -31,11 +23,9 @@ from motif.compiler.jit import NOTHING, WHOLE, inline_kernel, lean_kernel
 from motif.evaluators.bearoff.lookup import (
     FIRST_FULL,
     HOME_POSITIONS,
-    TWO_SIDED_POSITIONS,
     home_number,
     home_words,
 )
-from motif.evaluators.probabilities import switch_value
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.progress import Advance
 from motif.runtime.streams import DICE_PAIRS
@@ -140,27 +130,8 @@ def _variances(chances: FloatArray, means: FloatArray) -> FloatArray:
     return variances
 
 
-_SUMS_AT_ONCE = 64
 _PLAYS_A_POSITION = 512
 """Initial memory: more plays than a position has on average."""
-
-
-def build_two_sided(advance: Advance) -> FloatArray:
-    """Return the equities (924, 924) of the player on roll, by own home position and the opponent's.
-
-    `advance` is called for each of the 1,845 sums of two position numbers.
-    """
-    words, board = home_words(TWO_SIDED_POSITIONS), np.zeros(PACKED_WORDS, np.int64)
-    starts = np.zeros((TWO_SIDED_POSITIONS, len(ROLLS) + 1), np.int64)
-    after = fill_plays(words, np.ones(len(words), np.bool_), new_play_buffer(), board, starts)
-    equities = np.zeros((TWO_SIDED_POSITIONS, TWO_SIDED_POSITIONS))
-    equities[0, 1:], equities[1:, 0] = 1, -1
-    largest = 2 * (TWO_SIDED_POSITIONS - 1)
-    for start in range(2, largest + 1, _SUMS_AT_ONCE):
-        stop = min(start + _SUMS_AT_ONCE, largest + 1)
-        _add_sums(start, stop, starts, after, equities)
-        advance(stop - start)
-    return equities
 
 
 def fill_plays(
@@ -194,19 +165,3 @@ def _fill_plays(words, wanted, buffer, board, starts, after):
                 filled += count
         starts[number, rolls] = filled
     return filled
-
-
-@lean_kernel(NOTHING)
-def _add_sums(start, stop, starts, after, equities):
-    """Fill the pairs whose numbers add up to `start` to `stop` - 1; lower sums must be filled already."""
-    positions = equities.shape[0]
-    for total in range(start, stop):
-        for own in range(max(1, total - positions + 1), min(positions, total)):
-            opponent = total - own
-            equity = 0.0
-            for roll in range(ROLLS.shape[0]):
-                best = -1.0
-                for k in range(starts[own, roll], starts[own, roll + 1]):
-                    best = max(best, switch_value(equities[opponent, after[k]]))
-                equity += ROLL_COUNTS[roll] * best
-            equities[own, opponent] = equity / DICE_PAIRS

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.evaluators.bearoff.lookup import FIRST_FULL, FIRST_OFF, HOME_POSITIONS, TWO_SIDED_POSITIONS
-from motif.evaluators.bearoff.one_sided import build_one_sided, build_two_sided
+from motif.evaluators.bearoff.one_sided import build_one_sided
 from motif.evaluators.bearoff.table_files import keep_values, kept_values
+from motif.evaluators.bearoff.two_sided_cubes import all_home_plays, cubeless_rules, pair_values
 from motif.runtime.arrays import FloatArray
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.progress import Stopwatch, progress
@@ -146,9 +147,10 @@ def load_or_build(path: Path) -> LoadedTables:
 
 def build_tables() -> BearoffTables:
     """Return the tables built from the rules; shows a progress bar if this takes more than a second."""
-    with progress("building bearoff tables", HOME_POSITIONS + 2 * TWO_SIDED_POSITIONS) as advance:
+    with progress("building bearoff tables", HOME_POSITIONS + TWO_SIDED_POSITIONS) as advance:
         one = build_one_sided(advance)
-        equities = build_two_sided(advance)
+        side = all_home_plays(TWO_SIDED_POSITIONS)
+        equities = pair_values(cubeless_rules(), (side, side), advance)[0]
     chances = np.concatenate([one.all_off, one.first_off[FIRST_FULL:]])
     present = chances > 0  # zeros of the distributions are left out
     rows = np.zeros((ROWS + 1, 2), np.int32)

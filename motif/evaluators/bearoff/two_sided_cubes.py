@@ -1,4 +1,4 @@
-"""Exact cubeful equities of bearoffs, by recursion over rolls.
+"""Exact equities of bearoffs, with and without a cube, by recursion over rolls.
 
 Positions are pairs of home positions in which neither side has all fifteen checkers left, so that gammons are
 impossible. N(s, i, j) is the value for the player on roll without a double: the cube is in state s, their
@@ -10,8 +10,9 @@ home position is i, and the opponent's is j. V(s, i, j) is the value before a po
 d(s) is the state after a double and a take, s' the state s from the opponent's side, and f the value of a
 unit of the doubled cube in units of the old cube. The best play is found for each cube state.
 
-In money play there are three states. Equities are in units of the cube (f = 2), so they do not depend on its
-value. In a match every cube level has its own states, and values are match winning chances (f = 1).
+Without a cube there is one state. In money play there are three; equities are in units of the cube (f = 2),
+so they do not depend on its value. In a match every cube level has its own states, and values are match
+winning chances (f = 1).
 
 The money equities for at most six checkers on each side are stored in a file beside the other tables.
 """
@@ -68,6 +69,18 @@ def money_rules() -> CubeRules:
         passed=np.full((2, MONEY_STATES), 1.0),
         doubled=np.array([[OPPONENTS, OPPONENTS, _MAY_NOT]] * 2),
         turned=np.array([CENTRED, OPPONENTS, OWN]),
+    )
+
+
+def cubeless_rules() -> CubeRules:
+    """Return the rules without a cube: one state, values in points."""
+    return CubeRules(
+        whole=0.0,
+        unit=1.0,
+        lost=np.full((2, 1), -1.0),
+        passed=np.full((2, 1), 1.0),
+        doubled=np.full((2, 1), _MAY_NOT),
+        turned=np.zeros(1, np.int64),
     )
 
 

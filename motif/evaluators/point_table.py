@@ -18,6 +18,10 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 
 TABLE_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
+POINT_STEPS = 4
+"""Weights of a point in a move filter or a hidden unit: for exactly 1, 2 and 3 checkers, and each further
+one.
+"""
 _Table = Float32Array
 
 _UNIT_BITS = 40

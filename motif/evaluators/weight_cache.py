@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import PACKED_BAR
+from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import OUTPUTS
-from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, HiddenLayer, PreFilter, WeightFile
+from motif.evaluators.weight_file import HeadWeights, HiddenLayer, PreFilter, WeightFile
 from motif.parameters import fitted_set
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.errors import FileError
@@ -26,7 +27,7 @@ _Stored = Mapping[str, npt.NDArray[Any]]
 _FORMAT = "motif-kept-weights/7"
 _MAX_KEPT_FILES = 16
 _SUFFIX = ".npz"
-_POINTS = (2, PACKED_BAR + 1, FILTER_STEPS)
+_POINTS = (2, PACKED_BAR + 1, POINT_STEPS)
 
 
 def kept_weights(digest: str, folder: Path) -> WeightFile | None:

@@ -40,10 +40,6 @@ HEAD_NAMES = {
 HEAD_WORDS = {head: head.replace("_", " ") for head in HEAD_NAMES}
 """Names of heads in pictures."""
 
-FILTER_STEPS = 4
-"""Weights of a point in a move filter or a hidden unit: for exactly 1, 2 and 3 checkers, and each further
-one.
-"""
 SIDES = ("own", "opponent")
 """Sides whose checkers are counted; each side has its own numbering."""
 _DIGITS = 4
@@ -90,7 +86,7 @@ class HiddenLayer:
     inputs: Float32Array
     """(m, n): weights of the parameters, in the order of the set."""
     points: Float32Array
-    """(m, 2, 25, FILTER_STEPS): weights of the checkers on each point, by side."""
+    """(m, 2, 25, POINT_STEPS): weights of the checkers on each point, by side."""
     outputs: Float32Array
     """(5, m): output weights, in the order of `OUTPUTS`."""
 
@@ -111,7 +107,7 @@ class PreFilter:
     kept: int
     """Number of plays per decision that get the full evaluation."""
     steps: dict[str, Float32Array]
-    """For each class (2, 25, FILTER_STEPS): scored side and other side, place, step."""
+    """For each class (2, 25, POINT_STEPS): scored side and other side, place, step."""
 
     def tables(self) -> Float32Array:
         """Return point tables (3, 2, 25, 16); a class without one uses contact's."""

@@ -9,10 +9,10 @@ from motif.board.packed import PACKED_BAR
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
 from motif.evaluators.hidden_layer import MAX_UNITS
 from motif.evaluators.model import MAX_KEPT
+from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.evaluators.weight_cache import keep_weights, kept_weights
 from motif.evaluators.weight_file import (
-    FILTER_STEPS,
     HIDDEN_KEY,
     LINE_WANTED,
     PAIR,
@@ -43,7 +43,7 @@ _BEYOND = 1e6
 """Magnitude that no number reaches, so that scores are finite."""
 _COMPRESSED = b"\xfd7zXZ\0"
 """First bytes of a file compressed by xz."""
-_STEPS_OF_SIDE = (PACKED_BAR + 1) * FILTER_STEPS
+_STEPS_OF_SIDE = (PACKED_BAR + 1) * POINT_STEPS
 _LARGE = 1 << 18
 """Size in bytes from which a file is cached in binary form."""
 
@@ -218,7 +218,7 @@ def _hidden_layer(entry: Entry, parameters: ParameterSet) -> HiddenLayer:
         names,
         bias,
         rows["inputs"],
-        points.reshape(len(names), 2, PACKED_BAR + 1, FILTER_STEPS),
+        points.reshape(len(names), 2, PACKED_BAR + 1, POINT_STEPS),
         np.ascontiguousarray(rows["outputs"].T),
     )
 
@@ -251,14 +251,14 @@ def _knots(entry: Entry) -> KnotRows:
 
 
 def _steps(entry: Entry) -> Float32Array:
-    """Read the numbers (2, 25, FILTER_STEPS) of a move filter by side and point."""
+    """Read the numbers (2, 25, POINT_STEPS) of a move filter by side and point."""
     entry.mapping(SIDES)
-    steps = np.zeros((2, PACKED_BAR + 1, FILTER_STEPS), np.float32)
+    steps = np.zeros((2, PACKED_BAR + 1, POINT_STEPS), np.float32)
     points = range(1, PACKED_BAR + 2)
     for side, name in enumerate(SIDES):
         rows = entry.get(name)
         rows.mapping(points)
         for point in points:
-            row = rows.get(point).row(FILTER_STEPS, f"{FILTER_STEPS} numbers", _BEYOND)
+            row = rows.get(point).row(POINT_STEPS, f"{POINT_STEPS} numbers", _BEYOND)
             steps[side, point - 1] = row
     return steps

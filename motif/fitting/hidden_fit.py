@@ -31,6 +31,8 @@ import numpy as np
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
 from motif.compiler.jit import fast_kernel, inline_kernel, kernel
 from motif.compiler.simd import SQUASH_LIMIT
+from motif.evaluators.point_columns import PLACES, POINT_COLUMNS, POINT_SHAPE, fill_step_columns
+from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import (
     EQUITY_WEIGHTS,
     LOSE_BACKGAMMON,
@@ -42,7 +44,6 @@ from motif.evaluators.probabilities import (
 )
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer, linear_head
 from motif.fitting.objective import PassRecord
-from motif.fitting.point_columns import PLACES, POINT_COLUMNS, POINT_SHAPE, POINT_STEPS, fill_step_columns
 from motif.fitting.problem import decision_starts
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.files import replacing

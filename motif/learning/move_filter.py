@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE, step_columns
 from motif.evaluators.probabilities import switched_equities
 from motif.fitting.curvature import decision_chunks
-from motif.fitting.point_columns import POINT_COLUMNS, POINT_SHAPE, step_columns
 from motif.fitting.problem import decision_starts
 from motif.learning.rows import LABELS, ClassRows
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray

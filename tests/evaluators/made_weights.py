@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from motif.evaluators import OUTPUTS, StaticEvaluator, WeightFile
+from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import weights_model
-from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, HiddenLayer, PreFilter
+from motif.evaluators.weight_file import HeadWeights, HiddenLayer, PreFilter
 from motif.parameters import parameter_set
 
 FIT = {"method": "made up", "samples": 12, "rmse_train": 0.0312, "rmse_validation": None}
@@ -74,7 +75,7 @@ def made_layer(rng: np.random.Generator, size: int, count: int) -> HiddenLayer:
 
 
 def random_steps(rng: np.random.Generator) -> np.ndarray:
-    return rng.normal(0, 1, (2, 25, FILTER_STEPS)).astype(np.float32)
+    return rng.normal(0, 1, (2, 25, POINT_STEPS)).astype(np.float32)
 
 
 def evaluator_of(weights: WeightFile) -> StaticEvaluator:

@@ -33,6 +33,7 @@ from motif.evaluators.nets.net_evaluators import (
     OFF_INPUT,
     PROBABILITIES_OUTPUT,
 )
+from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
     EQUITY_HEAD,
@@ -45,7 +46,7 @@ from motif.evaluators.probabilities import (
     WIN_BACKGAMMON,
     WIN_GAMMON,
 )
-from motif.evaluators.weight_file import FILTER_STEPS, HeadWeights, HiddenLayer, WeightFile
+from motif.evaluators.weight_file import HeadWeights, HiddenLayer, WeightFile
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import PlayerError
@@ -119,7 +120,7 @@ class GraphBuilder:
 
 DEFAULT_FILE = "evaluator.onnx"
 _ROWS = "positions"
-_POINT_TERMS = CHECKERS_WIDTH * FILTER_STEPS
+_POINT_TERMS = CHECKERS_WIDTH * POINT_STEPS
 
 
 def write_exported(weights: WeightFile, out: Path | str) -> Path:
@@ -244,7 +245,7 @@ def _head_sums(graph: GraphBuilder, heads: Sequence[HeadWeights], size: int) -> 
 
 def _hidden_sums(graph: GraphBuilder, weights: WeightFile) -> str:
     """Return the contribution of each row's hidden layer to the raw sums of all heads (n, heads)."""
-    points = (-1, CHECKERS_WIDTH, FILTER_STEPS)
+    points = (-1, CHECKERS_WIDTH, POINT_STEPS)
     layers = {name: of for name in CLASS_NAMES if (of := weights.hidden_of(name)) is not None}
     rows = [
         np.column_stack(

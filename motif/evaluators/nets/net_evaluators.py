@@ -24,15 +24,12 @@ import numpy.typing as npt
 from motif.board.outcome import finished_points_many
 from motif.board.packed import (
     CHECKERS,
-    OPPONENT_BAR,
-    OWN_BAR,
     PACKED_BAR,
     POINTS,
     Board,
     pack_many,
 )
 from motif.board.position import Position, as_boards
-from motif.compiler.jit import inline_kernel, kernel
 from motif.evaluators.bearoff import bearoff_tables, covered_rows, no_tables
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.named import NET_PREFIX, WILDBG_NAME
@@ -49,6 +46,7 @@ from motif.evaluators.nets.net import (
     read_description,
     read_net,
 )
+from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE, fill_step_columns
 from motif.evaluators.point_table import checkers_by_place
 from motif.evaluators.probabilities import (
     LOSE_BACKGAMMON,
@@ -65,7 +63,7 @@ from motif.evaluators.probabilities import (
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, RACE, classify_many
-from motif.runtime.arrays import Float32Array, FloatArray
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, plain_text
 
 FEATURES_INPUT, CLASS_INPUT, OFF_INPUT = "features", "position_class", "checkers_off"
@@ -77,53 +75,30 @@ CHECKERS_WIDTH = 2 * (PACKED_BAR + 1)
 LAST_CLASS = len(CLASS_NAMES) - 1
 """Highest `position_class` of an unfinished game; for a finished game, the points, 1, 2 or 3, are added."""
 
-NUMBERS_A_COUNT = 4
-OFF_NUMBERS = 2
-CONTACT_WIDTH = OFF_NUMBERS + 2 * NUMBERS_A_COUNT * (POINTS + 1)
-RACE_WIDTH = OFF_NUMBERS + 2 * NUMBERS_A_COUNT * (POINTS - 1)
-
-
-_POINTS = np.arange(1, POINTS + 1)
+_OFF = np.arange(2)
+_OWN, _OPPONENTS = len(_OFF) + np.arange(POINT_COLUMNS).reshape(POINT_SHAPE)
+"""Columns of both sides as in `motif.evaluators.point_columns`, behind the checkers off."""
+_CONTACT = np.concatenate([_OFF, _OWN[[PACKED_BAR, *range(POINTS)]], _OPPONENTS[::-1]], axis=None)
+_RACE = np.concatenate([_OFF, _OWN[: POINTS - 1], _OPPONENTS[POINTS - 2 :: -1]], axis=None)
+CONTACT_WIDTH, RACE_WIDTH = len(_CONTACT), len(_RACE)
 
 
 def contact_inputs(boards: Board) -> Float32Array:
     """Return the inputs float32 (n, 202) of wildbg's contact net for `boards` int8 (n, 26)."""
-    rows = np.empty((len(boards), CONTACT_WIDTH), np.float32)
-    _fill_inputs(boards, np.append(OWN_BAR, _POINTS), np.append(OPPONENT_BAR, _POINTS), rows)
-    return rows
+    return _inputs(boards, _CONTACT)
 
 
 def race_inputs(boards: Board) -> Float32Array:
     """Return the inputs float32 (n, 186) of wildbg's race net for `boards` int8 (n, 26), all races."""
-    rows = np.empty((len(boards), RACE_WIDTH), np.float32)
-    _fill_inputs(boards, _POINTS[:-1], _POINTS[1:], rows)
-    return rows
+    return _inputs(boards, _RACE)
 
 
-@kernel
-def _fill_inputs(boards, own_places, opponents_places, rows):
-    """Write the checkers off, then the four numbers of each count at these places."""
-    for k in range(boards.shape[0]):
-        board, row = boards[k], rows[k]
-        row[0] = row[1] = CHECKERS
-        for place in range(board.shape[0]):
-            row[0] -= max(board[place], 0)
-            row[1] -= max(-board[place], 0)
-        first = OFF_NUMBERS
-        for place in own_places:
-            first = _write_count(board[place], row, first)
-        for place in opponents_places:
-            first = _write_count(-board[place], row, first)
-
-
-@inline_kernel
-def _write_count(count, row, first):
-    """Write the four numbers of a count to `row` from `first` on; return the next place."""
-    row[first] = 1.0 if count == 1 else 0.0
-    row[first + 1] = 1.0 if count == 2 else 0.0
-    row[first + 2] = 1.0 if count >= 3 else 0.0
-    row[first + 3] = max(count - 3, 0)
-    return first + NUMBERS_A_COUNT
+def _inputs(boards: Board, columns: IntArray) -> Float32Array:
+    """Return these columns of the checkers off and of all points."""
+    rows = np.empty((len(boards), len(_OFF) + POINT_COLUMNS), np.float32)
+    rows[:, _OFF] = CHECKERS - checkers_by_place(pack_many(boards)).sum(axis=2)
+    fill_step_columns(np.ascontiguousarray(boards), len(_OFF), rows)
+    return rows.take(columns, axis=1)
 
 
 EXCLUSIVE = 6

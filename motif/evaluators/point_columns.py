@@ -1,4 +1,4 @@
-"""Columns of a fit that encode the number of checkers on each point.
+"""Columns that encode the number of checkers on each point, for fits and for wildbg's nets.
 
 For each side, the player on roll and then the opponent, and each point in that side's own numbering (the bar
 last), four columns encode 1, 2, 3 and more checkers: exactly one of the first three is 1 on a point with
@@ -10,12 +10,9 @@ import numpy as np
 
 from motif.board.packed import BOARD_SIZE, OWN_BAR, PACKED_BAR, Board
 from motif.compiler.jit import kernel
-from motif.evaluators.point_table import tables_of
-from motif.evaluators.weight_file import FILTER_STEPS
+from motif.evaluators.point_table import POINT_STEPS, tables_of
 from motif.runtime.arrays import FloatArray
 
-POINT_STEPS = FILTER_STEPS
-"""Columns per point: 1, 2 and 3 checkers, and each further checker."""
 PLACES = PACKED_BAR + 1
 POINT_SHAPE = (2, PLACES, POINT_STEPS)
 """Shape of the columns: side (own, opponent), point, step."""

@@ -4,8 +4,8 @@ import numpy as np
 
 from motif.board.packed import pack_many
 from motif.board.position import Position
+from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE, fill_step_columns, step_columns
 from motif.evaluators.point_table import checkers_by_place, tables_of
-from motif.fitting.point_columns import POINT_COLUMNS, POINT_SHAPE, fill_step_columns, step_columns
 from tests.fitting.fitting_samples import random_boards
 
 

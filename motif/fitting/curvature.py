@@ -46,21 +46,18 @@ def factorised(centred: FloatArray, transform: sparse.csr_array, penalty: FloatA
 
     `transform` is T (count, count), and `penalty` is (count,).
     """
-    columns = transform.tocsc()
-    columns.sort_indices()
-    starts, rows = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
+    turned = transform.T.tocsr()
+    turned.sort_indices()  # the order of sums
     places, diagonal = np.diag_indices_from(centred), centred.diagonal()
     # A term that never occurs has no diagonal; its gradient is zero for any value here.
     floor = np.maximum(diagonal, _MIN_DIAGONAL * diagonal.mean() or 1.0)
     jittered, jitter = centred.copy(), _FIRST_JITTER
     while jitter <= _LAST_JITTER:
         jittered[places] = diagonal + jitter * floor
-        # LAPACK reads the upper triangle, column by column.
-        transposed = np.zeros_like(centred)
-        _transform(jittered, starts, rows, columns.data, transposed)
-        transposed[places] += penalty
+        transformed = turned @ (turned @ jittered).T
+        transformed[places] += penalty
         try:
-            return np.asarray(cho_factor(transposed.T, overwrite_a=True, check_finite=False)[0])
+            return np.asarray(cho_factor(transformed, check_finite=False)[0])
         except LinAlgError:
             jitter *= 10
     raise FitError("the normal equations of these features cannot be factorised")
@@ -216,24 +213,6 @@ def _products(features, factors, by_first, by_second):
             for a in range(b + 1):
                 by_second[k, place + a] = values[a] * factor
             place += b + 1
-
-
-@kernel
-def _transform(matrix, starts, rows, values, out):
-    """Write the transposed upper triangle of T^T `matrix` T; `starts`, `rows`, `values` are T's columns."""
-    count = len(matrix)
-    line = np.empty(count)
-    for k in range(count):
-        line[:] = 0.0
-        for place in range(starts[k], starts[k + 1]):
-            value, source = values[place], matrix[rows[place]]
-            for j in range(count):
-                line[j] += value * source[j]
-        for i in range(k + 1):
-            total = 0.0
-            for place in range(starts[i], starts[i + 1]):
-                total += values[place] * line[rows[place]]
-            out[k, i] = total
 
 
 @inline_kernel

@@ -172,9 +172,8 @@ def _score_faults(state: MatchState) -> list[str]:
     if state.game_state not in ("none", "playing"):
         both_won = all(score >= state.length for _, score in scores)
         return [f"both players have won the match to {state.length}"] if both_won else []
-    for who, score in scores:
-        if score >= state.length:
-            reasons.append(f"the match is over: {who} has {score} of {state.length} points")
+    if over := [f"{who} has {score}" for who, score in scores if score >= state.length]:
+        reasons.append(f"the match is over: {' and '.join(over)} of {state.length} points")
     # Not "exactly one": gnubg allows a Crawford game with both players at match point.
     if state.crawford and not reasons and all(score != state.length - 1 for _, score in scores):
         reasons.append("in the Crawford game a player must be 1-away")

@@ -24,7 +24,7 @@ from motif.runtime.errors import PlayerError, did_you_mean
 _DEFAULTS = {"crashed": "contact"}
 """For a class without a part, the class whose part is used."""
 _NEXT_PART = re.compile(r",(?=\w+=)")
-_FORM = f"{COMPOSITE_PREFIX}race=PLAYER,contact=PLAYER,crashed=PLAYER"
+_FORM = f"{COMPOSITE_PREFIX}race=PLAYER,contact=PLAYER[,crashed=PLAYER]"
 
 
 class CompositeEvaluator(Evaluator):
@@ -50,7 +50,8 @@ class CompositeEvaluator(Evaluator):
                 raise PlayerError(f"no position class is called {quoted(class_name)}{hint}")
         missing = [one for one in CLASS_NAMES if one not in parts and _DEFAULTS.get(one) not in parts]
         if missing:
-            raise PlayerError(f"the composition needs an evaluator for {' and '.join(missing)}: {_FORM}")
+            needed = " and ".join(one for one in missing if one not in _DEFAULTS)
+            raise PlayerError(f"the composition needs an evaluator for {needed}: {_FORM}")
         self.name = name or COMPOSITE_PREFIX + ",".join(f"{key}={one.name}" for key, one in parts.items())
         self.parts = tuple(parts[one] if one in parts else parts[_DEFAULTS[one]] for one in CLASS_NAMES)
         """The parts in the order of the class codes."""

@@ -5,6 +5,7 @@ strength, name it in tools/player_table.py too. Weight files in `weights/` are l
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
@@ -225,16 +226,6 @@ def _hand_made() -> list[str]:
     return [entry.name for entry in static if not entry.pattern or entry.name.startswith(BRAS_PREFIX)]
 
 
-def _in_short(names: list[str]) -> list[str]:
-    """Return `names` with the shipped versions of motif as one range, if there are several."""
-    versions = [name for name in names if re.fullmatch(r"motif-v\d+", name)]
-    if len(versions) < 3:
-        return names
-    first = names.index(versions[0])
-    shown = f"{versions[0]} to {versions[-1]}"
-    return [*names[:first], shown, *(name for name in names[first:] if name not in versions)]
-
-
 def load_static(name: str) -> "StaticEvaluator":
     """Return a static evaluator by name.
 
@@ -256,6 +247,11 @@ def load_static(name: str) -> "StaticEvaluator":
     WeightFileError
         For an invalid weight file.
     """
+    return _static_called(name, [entry for entry in known_players() if entry.kind is Kind.STATIC])
+
+
+def _static_called(name: str, offered: Sequence[PlayerSpec]) -> "StaticEvaluator":
+    """Return `load_static` of a name; the message for an unknown one lists the players `offered`."""
     from motif.board.identifiers import quoted
     from motif.evaluators.static import BEAROFF_SUFFIX, with_bearoff
 
@@ -266,7 +262,7 @@ def load_static(name: str) -> "StaticEvaluator":
         without = name.removesuffix(BEAROFF_SUFFIX)
         if without.endswith(BEAROFF_SUFFIX):
             raise PlayerError(f"{quoted(name)} has {BEAROFF_SUFFIX} more than once")
-        return with_bearoff(load_static(without))
+        return with_bearoff(_static_called(without, offered))
     entry = entry_of(name)
     if entry is not None and entry.kind is Kind.STATIC:
         evaluator: StaticEvaluator = entry.load(name)
@@ -274,10 +270,10 @@ def load_static(name: str) -> "StaticEvaluator":
     if _WITH_PLIES.fullmatch(name):
         raise PlayerError(f"{quoted(name)} looks ahead; a player without @ is needed here")
     if entry is None:
-        ahead = ", ".join(_in_short([entry.name for entry in known_players() if entry.looks_ahead]))
-        others = ", ".join(entry.name for entry in known_players() if entry.home and not entry.looks_ahead)
-        known = f"{ahead}, each also with @1 to @3, and {others}"
-        hint = did_you_mean(name, [entry.name for entry in known_players()])
+        known = ", ".join(entry.name for entry in offered if entry.looks_ahead)
+        if others := ", ".join(entry.name for entry in offered if entry.home and not entry.looks_ahead):
+            known += f", each also with @1 to @3, and {others}"
+        hint = did_you_mean(name, [entry.name for entry in offered])
         raise PlayerError(f"no player is called {quoted(name)}{hint or f'; there are {known}'}")
     if entry.kind is Kind.CHOOSER:
         raise PlayerError(f"the player {name!r} has no values: it cannot evaluate, look ahead or roll out")
@@ -313,7 +309,7 @@ def load_evaluator(name: str) -> "Evaluator":
     if entry and entry.kind in (Kind.NET, Kind.COMPOSITION, Kind.OWN):
         evaluator = entry.load(without)
         return LookaheadEvaluator(evaluator, int(plies), depth or DEFAULT_DEPTH) if int(plies) else evaluator
-    static = load_static(without)
+    static = _static_called(without, known_players())
     if not int(plies):
         return static
     ahead = LookaheadEvaluator(static, int(plies), depth or DEFAULT_DEPTH)

@@ -179,6 +179,10 @@ def test_the_higher_die_comes_first():
         ),
         ({"crawford": True}, "money play has no Crawford game"),
         ({"length": 5, "own_score": 5}, "the match is over: the player on roll has 5 of 5 points"),
+        (
+            {"length": 5, "own_score": 5, "opponent_score": 6},
+            "the match is over: the player on roll has 5 and the opponent has 6 of 5 points$",
+        ),
         ({"length": 5, "opponent_score": 6}, "the match is over: the opponent has 6 of 5 points"),
         ({"length": 5, "own_score": 5, "game_state": "none"}, "the match is over: the player on roll has 5"),
         (

@@ -59,10 +59,11 @@ def test_it_is_a_player_everywhere():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("composite:", "invalid part '': the composition must be composite:race=PLAYER,contact=PLAYER,"),
+        ("composite:", "invalid part '': the composition must be composite:race=PLAYER,contact=PLAYER[,"),
+        ("composite:race=bras", "the composition needs an evaluator for contact: composite:race="),
         (
-            "composite:race=bras",
-            "the composition needs an evaluator for contact and crashed: composite:race=",
+            "composite:crashed=bras",
+            "the composition needs an evaluator for contact and race: composite:race=PLAYER,contact=PLAYER[",
         ),
         ("composite:race=bras,contact=", "invalid part 'contact='"),
         ("composite:rase=bras,contact=bras", "no position class is called 'rase'; did you mean 'race'?"),

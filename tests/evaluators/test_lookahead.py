@@ -177,8 +177,8 @@ def test_by_a_weight_files_name(tmp_path):
 
 
 KNOWN = (
-    "there are pubeval, simple, bras, bras:FILE.yaml, phase, latest, .*motif-v0 to motif-v19, .*FILE.yaml, "
-    ".*, each also with @1 to @3, and random, .*"
+    "there are pubeval, simple, bras, bras:FILE.yaml, phase, latest, .*motif-v0, motif-v1, motif-v19, "
+    ".*FILE.yaml, .*, each also with @1 to @3, and random, .*"
 )
 
 
@@ -197,6 +197,13 @@ def test_names_that_mean_nothing(name, hint):
     for loader in (load, load_evaluator):
         with pytest.raises(PlayerError, match=message):
             loader(name)
+
+
+def test_where_weights_are_needed_no_other_players_are_offered():
+    with pytest.raises(
+        PlayerError, match=r"^no player is called 'nobody'; there are pubeval, .*, FILE\.yaml$"
+    ):
+        load_static("nobody")
 
 
 def test_latest_is_the_newest_version_that_came_along():

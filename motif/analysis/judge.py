@@ -106,8 +106,13 @@ _OWNERS = {
 _SCORE = re.compile("[0-9]{1,9}-[0-9]{1,9}")  # \d would match the digits of every script
 
 
+def is_score(text: str) -> bool:
+    """Return whether `text` is a score such as ``3-5``."""
+    return _SCORE.fullmatch(text) is not None
+
+
 def _score(text: str) -> tuple[int, int]:
-    if not _SCORE.fullmatch(text):
+    if not is_score(text):
         raise SettingError(f"invalid score {shown(text)}: it must be two numbers such as 3-5", "score")
     own, opponent = text.split("-")
     return int(own), int(opponent)

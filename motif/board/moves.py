@@ -28,6 +28,7 @@ from motif.board.position import Position, PositionLike
 from motif.compiler.jit import WHOLE, lean_kernel, words_of
 from motif.runtime.arrays import BoolArray, IntArray
 from motif.runtime.errors import PlayError, PositionError, shown
+from motif.runtime.settings import is_truth
 
 
 class _OfThread(local):
@@ -150,7 +151,7 @@ def as_roll(roll: RollLike) -> tuple[int, int]:
     Raises `PlayError` for anything else.
     """
     if isinstance(roll, int | np.integer):
-        roll = shown(int(roll))
+        roll = shown(roll if isinstance(roll, bool) else int(roll))
     if isinstance(roll, str):
         match = _ROLL.fullmatch(roll.strip())
         if not match:
@@ -180,10 +181,12 @@ def checked_roll(first: object, second: object) -> tuple[int, int]:
 
 def _die(die: object) -> int:
     known = whole_number(die.strip()) if isinstance(die, str) else die
-    number = int(known) if isinstance(known, int | np.integer) else None
-    if number is None or not 1 <= number <= 6:
-        wrong = shown(die if number is None else number)
-        raise PlayError(f"invalid roll: each die must be 1 to 6, not {wrong}")
+    if not isinstance(known, int | np.integer) or is_truth(known):
+        rule = "1 to 6" if isinstance(die, str) else "a whole number from 1 to 6"
+        raise PlayError(f"invalid roll: each die must be {rule}, not {shown(die)}")
+    number = int(known)
+    if not 1 <= number <= 6:
+        raise PlayError(f"invalid roll: each die must be 1 to 6, not {shown(number)}")
     return number
 
 

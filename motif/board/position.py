@@ -14,45 +14,50 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
 from motif.compiler.jit import kernel
+from motif.runtime.arrays import ArrayLike
 from motif.runtime.errors import PositionError, shown
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
 
-_MANY = 999
-"""Limit of counts of checkers in sums and messages."""
 _START = {24: 2, 13: 5, 8: 3, 6: 5}
 
 
-def faults(board: npt.ArrayLike) -> list[str]:
+def faults(board: ArrayLike) -> list[str]:
     """List every reason why `board` (26 numbers) is not a valid position."""
     try:
         values = np.asarray(board)
     except ValueError:
         return [f"a board must have {BOARD_SIZE} numbers, not nested lists of different lengths"]
     if values.shape != (BOARD_SIZE,):
-        return [f"a board must have {BOARD_SIZE} numbers, not {'x'.join(map(str, values.shape)) or 'one'}"]
+        hint = ""
+        if values.dtype.kind == "U" and not values.shape:
+            hint = "; Position.of reads an ID"
+        elif values.shape[1:] == (BOARD_SIZE,):
+            hint = "; evaluate_many takes several boards"
+        size = "x".join(map(str, values.shape)) or "one"
+        return [f"a board must have {BOARD_SIZE} numbers, not {size}{hint}"]
     if values.dtype.kind not in "iuf" or not (np.isfinite(values) & (values == np.trunc(values))).all():
         return ["a board must contain whole numbers of checkers"]
-    counts = np.clip(values, -_MANY, _MANY).astype(np.int64)
+    # The sums of Python's integers cannot overflow.
+    counts = [int(count) for count in values.tolist()]
     reasons = []
     if counts[OPPONENT_BAR] > 0:
-        reasons.append(f"own checkers on the opponent's bar (index 0 holds {counts[OPPONENT_BAR]})")
+        reasons.append(f"own checkers on the opponent's bar (index 0 holds {shown(counts[OPPONENT_BAR])})")
     if counts[OWN_BAR] < 0:
-        reasons.append(f"opponent's checkers on the own bar (index 25 holds {counts[OWN_BAR]})")
-    own, opponent = counts[counts > 0].sum(), -counts[counts < 0].sum()
+        reasons.append(f"opponent's checkers on the own bar (index 25 holds {shown(counts[OWN_BAR])})")
+    own, opponent = sum(max(count, 0) for count in counts), sum(max(-count, 0) for count in counts)
     if own > CHECKERS:
-        reasons.append(f"the player on roll has {own} checkers (maximum {CHECKERS})")
+        reasons.append(f"the player on roll has {shown(own)} checkers (maximum {CHECKERS})")
     if opponent > CHECKERS:
-        reasons.append(f"the opponent has {opponent} checkers (maximum {CHECKERS})")
+        reasons.append(f"the opponent has {shown(opponent)} checkers (maximum {CHECKERS})")
     if own == 0 and opponent == 0:
         reasons.append("both players have borne off all their checkers")
-    closed_by_own = (counts[1 : HOME + 1] >= 2).all() and counts[OPPONENT_BAR] < 0
-    closed_by_opponent = (counts[POINTS - HOME + 1 : POINTS + 1] <= -2).all() and counts[OWN_BAR] > 0
+    closed_by_own = min(counts[1 : HOME + 1]) >= 2 and counts[OPPONENT_BAR] < 0
+    closed_by_opponent = max(counts[POINTS - HOME + 1 : POINTS + 1]) <= -2 and counts[OWN_BAR] > 0
     if closed_by_own and closed_by_opponent:
         reasons.append("both players are on the bar against closed boards, so neither can ever move")
     return reasons
@@ -73,7 +78,7 @@ class Position:
     match: "MatchState | None"
     """Match, cube and dice, if known; ignored in comparisons."""
 
-    def __init__(self, board: npt.ArrayLike, match: "MatchState | None" = None) -> None:
+    def __init__(self, board: ArrayLike, match: "MatchState | None" = None) -> None:
         if reasons := faults(board):
             raise PositionError("invalid position: " + "; ".join(reasons))
         values = np.array(board, dtype=np.int8)
@@ -125,6 +130,9 @@ class Position:
 
         ``Position.from_points({6: 5, 8: 3}, {24: 2})``
         """
+        for side in (own, opponent):
+            if not isinstance(side, Mapping):
+                raise PositionError(f"a side must be a dict {{point: checkers}}, not {shown(side)}")
         board = np.zeros(BOARD_SIZE, np.int64)
         for point, count in _checked(own):
             board[point] += count
@@ -202,9 +210,9 @@ class Position:
         return f"Position.from_points({own}, {opponent})"
 
 
-PositionLike = Position | str | npt.ArrayLike
+PositionLike = Position | str | ArrayLike
 """A position, its ID, or 26 numbers."""
-Positions = Iterable[Position | str] | npt.ArrayLike
+Positions = Iterable[Position | str] | ArrayLike
 """Several positions: (n, 26) numbers, or any sequence of positions and IDs."""
 
 
@@ -304,7 +312,7 @@ def _checked(side: Mapping[int, int]) -> Iterator[tuple[int, int]]:
     for point, count in side.items():
         for value, low, high, rule in (
             (point, 1, OWN_BAR, "each point must be 1 to 24, or 25 for the bar"),
-            (count, 0, CHECKERS, f"each number of checkers must be 0 to {CHECKERS}"),
+            (count, 0, CHECKERS, f"each number of checkers must be a whole number from 0 to {CHECKERS}"),
         ):
             if not (isinstance(value, Integral) and low <= value <= high):
                 raise PositionError(f"invalid position: {rule}, not {shown(value)}")

@@ -293,7 +293,8 @@ def test_small_batches_are_several(game_decisions):
 @pytest.mark.parametrize("roll", [(0, 1), (1, 7), (-3, 3), (2.5, 1)])
 def test_a_bad_roll_is_an_error_that_names_the_die(roll):
     wrong = next(die for die in roll if die not in range(1, 7))
-    with pytest.raises(PlayError, match=f"^invalid roll: each die must be 1 to 6, not {wrong}"):
+    rule = "1 to 6" if isinstance(wrong, int) else "a whole number from 1 to 6"
+    with pytest.raises(PlayError, match=f"^invalid roll: each die must be {rule}, not {wrong}"):
         legal_plays(Position.start(), roll)
 
 

@@ -125,7 +125,7 @@ def test_every_roll_in_every_format(roll):
         (("71",), "invalid roll: each die must be 1 to 6, not 7"),
         (("3 10",), "invalid roll: each die must be 1 to 6, not 10"),
         (("01",), "invalid roll: each die must be 1 to 6, not 0"),
-        ((2.0, 3), "invalid roll: each die must be 1 to 6, not 2.0"),
+        ((2.0, 3), "invalid roll: each die must be a whole number from 1 to 6, not 2.0"),
         ((-1, 3), "invalid roll: each die must be 1 to 6, not -1"),
         (("x", "3"), "invalid roll: each die must be 1 to 6, not 'x'"),
         (("3.0", "3"), "invalid roll: each die must be 1 to 6, not '3.0'"),
@@ -162,10 +162,15 @@ def test_two_dice_of_any_type(roll):
 @pytest.mark.parametrize(
     ("roll", "message"),
     [
-        (np.array([[3, 1], [1, 2]]), "invalid roll: each die must be 1 to 6, not array([3, 1])"),
+        (
+            np.array([[3, 1], [1, 2]]),
+            "invalid roll: each die must be a whole number from 1 to 6, not array([3, 1])",
+        ),
+        (True, "invalid roll 'True': a roll must be two dice, such as 31 or 3 1"),
+        ((True, 1), "invalid roll: each die must be a whole number from 1 to 6, not True"),
         (np.ones(3), "a roll must be two dice, such as (3, 1) or '31', not array([1., 1., 1.])"),
-        ((3, None), "invalid roll: each die must be 1 to 6, not None"),
-        ((3, 1.0), "invalid roll: each die must be 1 to 6, not 1.0"),
+        ((3, None), "invalid roll: each die must be a whole number from 1 to 6, not None"),
+        ((3, 1.0), "invalid roll: each die must be a whole number from 1 to 6, not 1.0"),
         ((3, "7"), "invalid roll: each die must be 1 to 6, not 7"),
         (None, "a roll must be two dice, such as (3, 1) or '31', not None"),
     ],

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from motif.board.packed import PACKED_SIZE, pack_many, unpack_many
 from motif.board.position import Position, as_boards, faults, first_bad_board
-from motif.runtime.errors import PositionError
+from motif.runtime.errors import PositionError, shown
 from tests.strategies import positions
 
 CLOSED = dict.fromkeys(range(1, 7), 2)
@@ -67,7 +67,8 @@ def test_switching_sides_twice_changes_nothing(position):
     ("board", "fault"),
     [
         ([0] * 25, "a board must have 26 numbers, not 25"),
-        ([[0] * 26], "a board must have 26 numbers, not 1x26"),
+        ([[0] * 26], "a board must have 26 numbers, not 1x26; evaluate_many takes several boards"),
+        ("4HPwATDgc/ABMA", "a board must have 26 numbers, not one; Position.of reads an ID"),
         (3, "a board must have 26 numbers, not one"),
         ([0.5] * 26, "a board must contain whole numbers of checkers"),
         (["a"] * 26, "a board must contain whole numbers of checkers"),
@@ -75,6 +76,10 @@ def test_switching_sides_twice_changes_nothing(position):
         (board_with({25: -2}), "opponent's checkers on the own bar (index 25 holds -2)"),
         (board_with({6: 10, 8: 6}), "the player on roll has 16 checkers (maximum 15)"),
         (board_with({6: -300}), "the opponent has 300 checkers (maximum 15)"),
+        (
+            np.full(26, 0.0) + 1e300 * np.eye(26)[6],
+            f"the player on roll has {shown(int(1e300))} checkers (maximum 15)",
+        ),
         (board_with({}), "both players have borne off all their checkers"),
         (
             board_with({25: 1, 0: -1, **CLOSED, **{25 - point: -2 for point in CLOSED}}),
@@ -87,6 +92,21 @@ def test_every_fault_is_named(board, fault):
     with pytest.raises(PositionError) as caught:
         Position(board)
     assert str(caught.value) == f"invalid position: {fault}"
+
+
+def test_numbers_of_checkers_are_shown_as_given():
+    assert faults([1000] * 26) == [
+        "own checkers on the opponent's bar (index 0 holds 1000)",
+        "the player on roll has 26000 checkers (maximum 15)",
+    ]
+
+
+@pytest.mark.parametrize("sides", [([6], {}), ({}, "6"), (None, {})])
+def test_a_side_is_a_dict(sides):
+    with pytest.raises(
+        PositionError, match=r"^a side must be a dict \{point: checkers\}, not (\[6\]|'6'|None)$"
+    ):
+        Position.from_points(*sides)
 
 
 def test_all_faults_are_named_at_once():
@@ -120,10 +140,10 @@ def test_a_point_off_the_board_is_an_error(point, sides):
     [
         ({"6": 2}, "each point must be 1 to 24, or 25 for the bar, not '6'"),
         ({6.0: 2}, "each point must be 1 to 24, or 25 for the bar, not 6.0"),
-        ({6: -2}, "each number of checkers must be 0 to 15, not -2"),
-        ({6: 2.5}, "each number of checkers must be 0 to 15, not 2.5"),
-        ({6: "2"}, "each number of checkers must be 0 to 15, not '2'"),
-        ({6: 10**30}, f"each number of checkers must be 0 to 15, not {10**30}"),
+        ({6: -2}, "each number of checkers must be a whole number from 0 to 15, not -2"),
+        ({6: 2.5}, "each number of checkers must be a whole number from 0 to 15, not 2.5"),
+        ({6: "2"}, "each number of checkers must be a whole number from 0 to 15, not '2'"),
+        ({6: 10**30}, f"each number of checkers must be a whole number from 0 to 15, not {10**30}"),
     ],
 )
 def test_points_and_checkers_are_whole_numbers(points, fault):

@@ -3,15 +3,15 @@
 A position is a `Position`, an ID or 26 numbers.  A roll is ``"31"`` or ``(3, 1)``.  A player is a name such
 as ``"latest@1"``, weights, a fitted model (`from_sklearn`), or an object with ``evaluate_many(boards)``.
 
-Ask      rank(position, roll)   best_play   evaluate(position)   evaluate_many   cube(position)   decide
-         explain(position, roll)   legal_plays   bearoff   cube_windows   cube_efficiency
+Ask      rank(position, roll)   evaluate(position)   evaluate_many   cube(position)   decide   legal_plays
+         explain(position, roll)   best_play(position, value=f)   bearoff   cube_windows   cube_efficiency
 Roll out rollout(position, trials=1296)   compare_plays(position, roll)   rollout_cube(position)
 Play     Game   analyse("match.mat")   read_match   write_match   convert   export(weights, "x.onnx")
 Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament   benchmark(player)   speed
 Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
          fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net   working_on
 Load     load_player   load_evaluator   load_static   from_sklearn   read_weight_file   parse_position
-Results have ``to_dict()``, ``to_frame()`` (but for probabilities) and a table.  Errors are a `MotifError`.
+Tabular results print as tables and have ``to_dict()`` and ``to_frame()``.  Errors are a `MotifError`.
 """
 
 from pathlib import Path

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.explain import Explanation, explain_play
-from motif.analysis.judge import JUDGE, MatchOptions, for_match, judge_name
+from motif.analysis.judge import JUDGE, MatchOptions, for_match, is_score, judge_name
 from motif.analysis.match import MatchAnalysis, analyse_match
 from motif.analysis.match.match_analysis import WORST
 from motif.analysis.phrases import LANGUAGE
@@ -40,8 +40,8 @@ from motif.library_options import MatchKeywords, lists_fields
 from motif.players.player import PlayerLike, evaluator_of
 from motif.players.ranking import Ranking, rank_plays
 from motif.rollouts import RolloutSettings
-from motif.runtime.arrays import Float32Array
-from motif.runtime.errors import PlayerError, PlayError, PositionError, SettingError, shown
+from motif.runtime.arrays import ArrayLike, Float32Array
+from motif.runtime.errors import PlayerError, PlayError, RecordError, SettingError, shown
 from motif.runtime.frames import frame
 from motif.runtime.parallel import worker_count
 from motif.runtime.settings import changed, check_flag
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from motif.board.packed import Board
 
-Value = Callable[[npt.NDArray[np.int8]], npt.ArrayLike]
+Value = Callable[[npt.NDArray[np.int8]], ArrayLike]
 """Function that returns the equities (n,) of boards int8 (n, 26) for the player on roll."""
 
 
@@ -89,7 +89,7 @@ def rank(
 
     Raises
     ------
-    PositionError, PlayError, PlayerError, SettingError
+    PositionError, PlayError, PlayerError, WeightFileError, SettingError
         For an invalid position, roll, player, match or cube.
 
     Examples
@@ -104,8 +104,8 @@ def rank(
     return rank_plays(place, dice, evaluator, state, with_probabilities=True)
 
 
-def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value) -> Play:
-    """Choose the legal play that is best according to your own value function.
+def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value | None = None) -> Play:
+    """Choose the legal play that is best according to your own value function; `rank` takes a player.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
         Function that takes the positions after the plays, boards int8 (n, 26), and returns n equities in
         points.  Boards and equities are those of the opponent, the next player on roll, so the play with the
         lowest equity is chosen (the first if several are equal).  Plays that win the game are not passed to
-        `value`: they count as -1, -2 or -3.
+        `value`: they count as -1, -2 or -3.  Required.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
     Raises
     ------
     SettingError
-        If `value` does not return n finite numbers.
+        If `value` is missing, or does not return n finite numbers.
     PositionError, PlayError
         For an invalid position or roll.
 
@@ -139,8 +139,9 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
     >>> print(motif.best_play("4HPwATDgc/ABMA", "31", value=at_double_match_point))
     8/5 6/5
     """
-    if not callable(value):
-        raise SettingError(f"value must be a function of boards, not {shown(value)}", "value")
+    if value is None or not callable(value):
+        hint = "; the best play of a player is rank(...).best" if value is None else ""
+        raise SettingError(f"value must be a function of boards, not {shown(value)}{hint}", "value")
     place, state = position_and_match(position)
     plays = plays_of(place, given_roll(roll, state))
     boards = np.array([play.position.board for play in plays])
@@ -186,7 +187,7 @@ def evaluate(position: object, player: PlayerLike = LATEST) -> Probabilities | l
 
     Raises
     ------
-    PositionError, PlayerError
+    PositionError, PlayerError, WeightFileError
         For an invalid position or player.
 
     Examples
@@ -236,7 +237,7 @@ def evaluate_many(
 
     Raises
     ------
-    PositionError, PlayerError
+    PositionError, PlayerError, WeightFileError
         For an invalid position (the message names its row) or player.
     SettingError
         With `as_frame`, if neither pandas nor polars is installed.
@@ -322,7 +323,7 @@ def cube(
 
     Raises
     ------
-    PositionError, PlayerError, SettingError
+    PositionError, PlayerError, WeightFileError, SettingError
         For an invalid position, player, match or cube.
 
     Examples
@@ -362,7 +363,7 @@ def decide(
 
     Raises
     ------
-    PositionError, PlayError, PlayerError, SettingError
+    PositionError, PlayError, PlayerError, WeightFileError, SettingError
         For an invalid position, roll, player, match or cube.
 
     Examples
@@ -407,7 +408,7 @@ def explain(
 
     Raises
     ------
-    PositionError, PlayError, PlayerError, SettingError
+    PositionError, PlayError, PlayerError, WeightFileError, SettingError
         For an invalid position, roll, player, match or cube.
 
     Examples
@@ -425,7 +426,7 @@ def explain(
 
 
 def bearoff(position: PositionLike) -> BearoffChances:
-    """Return the exact probabilities of a position in which both sides bear off.
+    """Return the probabilities of a position in which both sides bear off, from the bearoff tables.
 
     Parameters
     ----------
@@ -487,14 +488,14 @@ def analyse(
 
     Raises
     ------
-    RecordError, PositionError
+    RecordError
         For a record that cannot be read.
-    PlayerError, SettingError
+    PlayerError, WeightFileError, SettingError
         For an invalid player or contradictory settings.
     """
     if not isinstance(record, MatchRecord):
         if not isinstance(record, Path | str):
-            raise PositionError(f"invalid match {shown(record)}: it must be a file or a MatchRecord")
+            raise RecordError(f"invalid match {shown(record)}: it must be a file or a MatchRecord")
         record = read_match(record)
     if player is None or isinstance(player, str):
         player = judge_name(player, fast, deep)
@@ -525,7 +526,7 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
 
     Raises
     ------
-    PlayerError
+    PlayerError, WeightFileError
         For an unknown player, a player that cannot evaluate positions, or an invalid number of plies.
 
     Examples
@@ -578,7 +579,12 @@ def match_options(match: MatchKeywords) -> MatchOptions:
     """Return the keywords for match and cube as options."""
     score = match.get("score")
     if score is not None and not isinstance(score, str):
+        # A text such as "-1-2" would not show what was given.
         text = "-".join(map(str, score if np.ndim(score) else [score]))
+        if not is_score(text):
+            raise SettingError(
+                f"invalid score {shown(score)}: it must be two numbers such as (3, 5)", "score"
+            )
         return changed(MatchOptions(), {**match, "score": text})
     return changed(MatchOptions(), match)
 

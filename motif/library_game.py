@@ -31,8 +31,10 @@ class Game:
         Match length in points, 1 to 64; 0 for money play.
     cube : bool
         Whether there is a doubling cube; without one, plays are valued without a cube.
-    jacoby, beavers, raccoons : bool
-        Whether these rules apply, in money play with a cube.
+    jacoby : bool, optional
+        Whether the Jacoby rule applies; by default in money play with a cube, as in ``motif play``.
+    beavers, raccoons : bool
+        Whether these are allowed, in money play with a cube.
     names : tuple of str
         Names of the players in records.
     seed : int, optional
@@ -49,7 +51,7 @@ class Game:
     >>> game = motif.Game(length=5, seed=1)
     >>> while not game.is_over:
     ...     dice = game.roll()
-    ...     game.push(motif.load("pubeval").choose(game.position, dice))
+    ...     game.push(motif.load_player("pubeval").choose(game.position, dice))
     >>> game.result.points
     1
     """
@@ -59,7 +61,7 @@ class Game:
         length: int = 0,
         *,
         cube: bool = True,
-        jacoby: bool = False,
+        jacoby: bool | None = None,
         beavers: bool = False,
         raccoons: bool = False,
         names: tuple[str, str] = ("player 0", "player 1"),
@@ -68,6 +70,7 @@ class Game:
         is_pair = isinstance(names, Sequence) and not isinstance(names, str) and len(names) == 2
         if not is_pair or not all(map(is_line, names)):
             raise SettingError(f"names must be two names, not {shown(names)}", "names")
+        jacoby = bool(cube and not length) if jacoby is None else jacoby
         rules = SessionRules(length, cube=cube, jacoby=jacoby, beavers=beavers, raccoons=raccoons)
         self._session = GameSession((Seat(names[0]), Seat(names[1])), rules=rules)
         self._game = EventGame(self._session, SeededDice(seed), default_advisor)
@@ -307,7 +310,9 @@ class Game:
 
     def __repr__(self) -> str:
         ends = "over" if self.is_over else f"player {self.turn} on roll"
-        return f"<game {self.score[0]}-{self.score[1]}, cube {self.cube}, {ends}>"
+        length = self._session.rules.length
+        kind = f"{length}-point match" if length else "money game"
+        return f"<{kind}, {self.score[0]}-{self.score[1]}, cube {self.cube}, {ends}>"
 
     def _repr_svg_(self) -> str:
         return svg_diagram(self._session.position, self._session.state())

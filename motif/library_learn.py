@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-import numpy.typing as npt
-
 from motif.analysis.term_report import with_words
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
@@ -25,7 +23,7 @@ from motif.learning.recalibration import calibrate as calibration_of
 from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, evaluator_of, load_player
-from motif.runtime.arrays import Float32Array
+from motif.runtime.arrays import ArrayLike, Float32Array
 from motif.runtime.errors import DatasetError, FitError, MotifError, PlayerError, SettingError, shown
 from motif.runtime.files import check_target, path_of, paths_of
 from motif.runtime.frames import Row
@@ -85,7 +83,7 @@ def sample(
     ------
     DatasetError
         If `out` contains a dataset, unless `resume` is set and the settings are the same.
-    PlayerError, SettingError, RecordError, FileError
+    PlayerError, WeightFileError, SettingError, RecordError, FileError
         For an invalid player, setting or match file, or a folder that cannot be written.
 
     Examples
@@ -135,7 +133,7 @@ class Fit(FittedWeights):
         """The evaluator with these weights."""
         return from_weights(self.weights)
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
+    def evaluate_many(self, positions: ArrayLike) -> Float32Array:
         """Return the probabilities (n, 5) of positions (n, 26) by these weights."""
         return self.evaluator.evaluate_many(positions)
 
@@ -349,10 +347,14 @@ def fit(
 
     Raises
     ------
-    DatasetError, FitError
-        For data that cannot be read or fitted.
+    DatasetError
+        For data that cannot be read.
+    FitError
+        For data that cannot be fitted, or an invalid field of `FitSettings`, except its seed.
+    ParameterError, PlayerError, WeightFileError
+        For an unknown parameter set, or an invalid player in `start` or `levels`.
     SettingError, FileError
-        For an invalid setting, or a file that cannot be written.
+        For any other invalid setting, or a file that cannot be written.
 
     Examples
     --------
@@ -474,7 +476,7 @@ def calibrate(
 
     Raises
     ------
-    DatasetError, PlayerError, SettingError
+    DatasetError, PlayerError, WeightFileError, SettingError
         For data that cannot be read, or an invalid player or share.
 
     Examples
@@ -565,11 +567,14 @@ def export(player: PlayerLike, onnx: Path | str) -> Path:
 
     Raises
     ------
-    PlayerError
-        For a player without weights.
-    SettingError
-        If the extra ``onnx`` is not installed.
+    PlayerError, WeightFileError
+        For a player without weights, or if the extra ``onnx`` is not installed.
+    SettingError, FileError
+        For a name that does not end in .onnx, or a file that cannot be written.
     """
     from motif.evaluators.nets import write_exported
 
-    return write_exported(weights_behind(evaluator_of(player)), path_of("onnx", onnx))
+    path, weights = path_of("onnx", onnx), weights_behind(evaluator_of(player))
+    if not path.is_dir():
+        check_target(path, ".onnx")
+    return write_exported(weights, path)

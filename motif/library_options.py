@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args, get_origin
 
 from motif.parameters import ParametersLike
 from motif.runtime.settings import field_lines
@@ -86,18 +86,25 @@ class FitKeywords(TypedDict, total=False):
 def lists_fields(settings: type) -> Callable[[_Function], _Function]:
     """Make the signature of a function list the fields of `settings`, which it takes as ``**keywords``.
 
-    The section Parameters of its docstring describes them after the other parameters.
+    The section Parameters of its docstring describes them after the other parameters.  Their types are those
+    of the keywords, which may be more than a field has after its conversion.
     """
 
     def decorate(function: _Function) -> _Function:
         signature = inspect.signature(function)
         own = {name: one for name, one in signature.parameters.items() if one.kind != one.VAR_KEYWORD}
         fields = inspect.signature(settings).parameters
-        listed = [one.replace(kind=one.KEYWORD_ONLY) for name, one in fields.items() if name not in own]
         described: Any = function
+        (keywords,) = (one for one in described.__annotations__.values() if get_origin(one) is Unpack)
+        types = get_args(keywords)[0].__annotations__
+        listed = [
+            one.replace(kind=one.KEYWORD_ONLY, annotation=types[name])
+            for name, one in fields.items()
+            if name not in own
+        ]
         described.__signature__ = signature.replace(parameters=[*own.values(), *listed])
         head, returns, rest = inspect.cleandoc(described.__doc__ or "").partition(_AFTER_PARAMETERS)
-        described.__doc__ = f"{head}\n{field_lines(settings, without=own)}{returns}{rest}"
+        described.__doc__ = f"{head}\n{field_lines(settings, own, types)}{returns}{rest}"
         return function
 
     return decorate

@@ -36,7 +36,7 @@ def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None
 
     Raises
     ------
-    PlayerError, SettingError
+    PlayerError, WeightFileError, SettingError
         For a player that is not a static evaluator, or an invalid number of seconds.
     """
     return measure_speed(_static(player, "speed"), jobs, seconds)
@@ -75,7 +75,7 @@ def cube_windows(
 
     Raises
     ------
-    PlayerError, SettingError
+    PlayerError, WeightFileError, SettingError
         For an invalid player; if `games` is below 2, or `formula` or `seed` is invalid.
     """
     if not isinstance(formula, BrasFormula):
@@ -117,7 +117,7 @@ def cube_efficiency(
 
     Raises
     ------
-    PlayerError, SettingError
+    PlayerError, WeightFileError, SettingError
         For a player that is not a static evaluator; if a count is too small to fit any class.
     """
     evaluator = _static(player, "cube_efficiency")
@@ -142,7 +142,8 @@ def benchmark(
     files
         GNUbg benchmark files (also .gz) or datasets; by default the files in data/bench of motif's source.
     versus
-        Player to compare with, decision by decision.
+        Player to compare with, decision by decision; the table shows the difference of the error rates, which
+        is negative if `player` loses less.
     worst
         Number of worst decisions to return.
     seed
@@ -159,7 +160,7 @@ def benchmark(
     ------
     BenchmarkError, DatasetError
         For a file or a dataset that cannot be read.
-    PlayerError, SettingError
+    PlayerError, WeightFileError, SettingError
         For an invalid player or contradictory arguments, or if there are no files.
 
     Examples

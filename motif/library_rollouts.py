@@ -54,7 +54,7 @@ def rollout(
 
     Raises
     ------
-    PositionError, PlayerError, SettingError
+    PositionError, PlayerError, WeightFileError, SettingError
         For an invalid position (the message names its row), player or setting.
 
     Examples
@@ -112,7 +112,7 @@ def compare_plays(
 
     Raises
     ------
-    PositionError, PlayError, PlayerError, SettingError
+    PositionError, PlayError, PlayerError, WeightFileError, SettingError
         For an invalid position, roll, player, match or cube.
 
     Examples
@@ -174,7 +174,7 @@ def rollout_cube(
 
     Raises
     ------
-    PositionError, PlayerError, SettingError
+    PositionError, PlayerError, WeightFileError, SettingError
         For an invalid position, player, setting, match or cube.
     """
     match, changes = _parted(keywords)

@@ -6,6 +6,7 @@ import doctest
 import inspect
 import json
 import pickle
+import pydoc
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import typing
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from motif.cli.main import main
 from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import OUTPUTS as PROBABILITIES
 from motif.library_options import FitKeywords, MatchKeywords, RolloutKeywords, SampleKeywords
+from motif.parameters import ParameterSet
 from motif.rollouts.playout import MAX_PLIES
 
 START = "4HPwATDgc/ABMA"
@@ -187,7 +189,16 @@ def test_without_pandas_and_polars(monkeypatch):
         (lambda: motif.evaluate(np.array(3)), r"a position must be .* not array\(3\)"),
         (lambda: motif.evaluate_many([START], as_frame="no"), "as_frame must be True or False, not 'no'"),
         (lambda: motif.parse_position(3), "a position must be an ID, not 3"),
-        (lambda: motif.best_play(START, "31", value=None), "value must be a function of boards, not None"),
+        (
+            lambda: motif.best_play(START, "31"),
+            r"value must be a function of boards, not None; the best play of a player is rank\(...\).best$",
+        ),
+        (
+            lambda: motif.rank(START, "31", length=3, score=(-1, 2)),
+            r"invalid score \(-1, 2\): it must be two",
+        ),
+        (lambda: motif.rank(START, "31", length=3, score=2), r"invalid score 2: it must be two numbers"),
+        (lambda: motif.export(PLAYER, "x.txt"), "x.txt: the name must end in .onnx"),
         (lambda: motif.load_static(3), "name must be a name such as 'latest' or a weight file, not 3"),
         (lambda: motif.load_evaluator(PLAYER, 1.5), "plies must be 0 to 3, not 1.5"),
         (lambda: motif.load_evaluator(PLAYER, True), "plies must be 0 to 3, not True"),
@@ -263,7 +274,7 @@ class Regressed:
         ),
         (lambda: motif.Game().pop(), "no decision to take back: no game is in progress"),
         (lambda: motif.Game().write(3), "path must be a path, not 3"),
-        (lambda: motif.write_match(_record(), "x.mat"), "path must be a path, not MatchRecord"),
+        (lambda: motif.write_match(_record(), "x.mat"), "path must be a path, not <money games"),
         (lambda: motif.write_match("x.mat", 3), "record must be a MatchRecord, not 3"),
         (lambda: motif.train_phase_net("f", 3), "settings must be PhaseNetSettings, not 3$"),
         (lambda: motif.make_benchmark("x.bm", [START], 3), "settings must be MakeSettings, not 3$"),
@@ -366,6 +377,39 @@ def test_results_show_themselves():
     assert (
         repr(motif.load("motif-v0@1")) == "<player motif-v0@1: weights that come with motif, 1-ply lookahead>"
     )
+
+
+def test_results_that_are_no_tables_are_short():
+    assert repr(motif.rank(START, "31", PLAYER).best) == "<play 8/5 6/5>"
+    assert repr(motif.Probabilities(0.5, 0.12345, 0, 1 / 3, 0)) == (
+        "Probabilities(win=0.5000, win_gammon=0.1235, win_backgammon=0.0000, lose_gammon=0.3333, "
+        "lose_backgammon=0.0000)"
+    )
+    assert repr(_record()) == "<money games player 0 v player 1: 1 game>"
+    assert repr(MatchRecord(("a", "b"), 3)) == "<3-point match a v b: 0 games>"
+    assert repr(motif.Game(3)) == "<3-point match, 0-0, cube 1, player 0 on roll>"
+    assert repr(motif.Game()) == "<money game, 0-0, cube 1, player 0 on roll>"
+
+
+@pytest.mark.parametrize(
+    ("given", "jacoby"),
+    [({}, True), ({"jacoby": False}, False), ({"cube": False}, False), ({"length": 3}, False)],
+)
+def test_the_jacoby_rule_applies_by_default_as_in_play(given, jacoby):
+    game = motif.Game(**given, seed=1)
+    game.roll()
+    assert game.position.match.jacoby == jacoby
+
+
+def test_a_compared_benchmark_shows_the_difference(tmp_path):
+    motif.sample(player="simple", games=4, trials=2, cut=4, out=tmp_path, jobs=1)
+    alone = motif.benchmark(PLAYER, tmp_path, jobs=1)
+    compared = motif.benchmark(PLAYER, tmp_path, versus="simple", jobs=1)
+    assert "difference" not in str(alone)
+    assert "difference se" in str(compared)
+    table = compared.to_frame()
+    assert table["difference"].iloc[-1] == compared.versus.overall.difference
+    assert list(table["er"]) == list(alone.to_frame()["er"])
 
 
 def _results(folder: Path) -> dict[str, object]:
@@ -523,6 +567,17 @@ def test_signatures_list_their_parameters():
         assert not [one for one in parameters if one.annotation in (Any, "Any")], name
     assert {"length", "score", "player"} <= inspect.signature(motif.cube).parameters.keys()
     assert {"trials", "seed"} <= inspect.signature(motif.rollout).parameters.keys()
+
+
+def test_help_shows_what_functions_accept():
+    for function in (motif.rank, motif.cube, motif.decide, motif.explain, motif.compare_plays):
+        assert "tuple[int, int]" in str(inspect.signature(function).parameters["score"].annotation)
+        assert "score : tuple[int, int] or list[int] or str or None, default None" in function.__doc__
+    assert inspect.signature(motif.rollout).parameters["luck_plies"].annotation == int | Literal["all"]
+    assert inspect.signature(motif.fit).parameters["parameters"].annotation == str | Path | ParameterSet
+    assert "parameters : str or Path or ParameterSet, default 'motif'" in motif.fit.__doc__
+    for name in set(dir(motif)) - {"__version__"}:
+        assert "numpy._typing" not in pydoc.render_doc(getattr(motif, name)), name
 
 
 def _mentions_any(hint: object) -> bool:

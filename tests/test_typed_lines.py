@@ -225,7 +225,7 @@ def test_a_game_from_start_to_end(tmp_path):
 
 
 def test_a_game_with_given_rolls():
-    game = motif.Game()
+    game = motif.Game(jacoby=False)
     assert game.roll("13") == (3, 1)
     assert game.turn == 1
     with pytest.raises(motif.MotifError, match="the roll 31 has not been played yet: push a play"):
@@ -245,7 +245,7 @@ def test_a_game_with_given_rolls():
     begun = motif.Game()
     begun.roll((np.int64(3), np.int64(1)))
     assert begun.turn == 0
-    begun = motif.Game(jacoby=True)
+    begun = motif.Game()
     begun.roll(31)
     with pytest.raises(motif.MotifError, match="cannot resign a gammon: under the Jacoby rule"):
         begun.resign("gammon")

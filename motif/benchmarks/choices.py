@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 _DECISIONS_AT_ONCE, _POSITIONS_AT_ONCE = 500, 2048
 _Item = TypeVar("_Item", bound=np.generic)
+_Rate = TypeVar("_Rate")
 
 
 @dataclass(frozen=True)
@@ -359,8 +360,15 @@ class BenchmarkResult(ErrorRates):
 
     def records(self) -> list[Row]:
         """Return a row for each file, each class and all decisions."""
-        named = [*self.files.items(), *self.classes.items(), ("all", self.overall)]
-        return [{"decisions of": name, **rate.to_dict()} for name, rate in named]
+        rows: list[Row] = [{"decisions of": name, **rate.to_dict()} for name, rate in _named(self)]
+        if self.versus is not None:
+            for row, (_, compared) in zip(rows, _named(self.versus), strict=True):
+                row |= {"difference": compared.difference, "difference_se": compared.se}
+        return rows
+
+
+def _named(rates: ByGroup[_Rate]) -> list[tuple[str, _Rate]]:
+    return [*rates.files.items(), *rates.classes.items(), ("all", rates.overall)]
 
 
 def benchmark_players(

@@ -77,7 +77,7 @@ class GameRecord:
         return self.score[0] + points[0], self.score[1] + points[1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MatchRecord:
     """Games between two players."""
 
@@ -87,6 +87,10 @@ class MatchRecord:
     games: tuple[GameRecord, ...] = ()
     tags: tuple[tuple[str, str], ...] = ()
     """Names and values of further tags, such as EventDate."""
+
+    def __repr__(self) -> str:
+        kind = f"{self.length}-point match" if self.length else "money games"
+        return f"<{kind} {' v '.join(self.players)}: {counted(len(self.games), 'game')}>"
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,9 @@ class Play:
     def __str__(self) -> str:
         return self.notation or "cannot move"
 
+    def __repr__(self) -> str:
+        return f"<play {self}>"
+
 
 def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
     """Return the notation of single-die `moves` (from, to) with their `hits`; empty for no moves.

@@ -53,7 +53,7 @@ def play_money_games(
 
     Raises
     ------
-    PlayerError, SettingError
+    PlayerError, WeightFileError, SettingError
         For an unknown player; for invalid numbers, or `until_certain` with a cube or luck adjustment.
 
     Examples
@@ -110,7 +110,7 @@ def play_matches(
 
     Raises
     ------
-    PlayerError
+    PlayerError, WeightFileError
         For an unknown player.
     SettingError
         For fewer than 2 matches, or an invalid length or seed.

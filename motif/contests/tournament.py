@@ -217,7 +217,7 @@ def play_tournament(
 
     Raises
     ------
-    PlayerError
+    PlayerError, WeightFileError
         For an unknown player.
     SettingError
         For fewer than 2 players, duplicate names, or invalid numbers.

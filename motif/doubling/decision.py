@@ -239,10 +239,10 @@ class CubeDecision(Tabular):
     def cost(self, action_taken: str) -> float:
         """Return the equity lost by a cube action (0 or more).
 
-        The actions of the player on roll are ``double``, ``redouble``, ``no double``, ``no redouble`` and
-        ``roll``; the opponent's are ``take``, ``pass``, ``drop`` and ``beaver``; after a beaver, the player
-        on roll has ``raccoon`` and ``no raccoon``. Raises `SettingError` for other actions and for actions
-        that the rules do not allow in this state.
+        The actions of the player on roll are ``double`` or ``redouble``, which mean the same, and ``no
+        double``, ``no redouble`` or ``roll``; the opponent's are ``take``, ``pass`` or ``drop``, and
+        ``beaver``; after a beaver, the player on roll has ``raccoon`` and ``no raccoon``. Raises
+        `SettingError` for other actions and for actions that the rules do not allow in this state.
         """
         if action_taken in _WAITS:
             # Rounding can make equal values slightly negative.

@@ -12,7 +12,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position, PositionLike, as_boards
 from motif.evaluators.cube_model import NO_CUBE, CubeModel, best_of_double, cube_pairs
 from motif.evaluators.probabilities import Probabilities, equities, switched_equities
-from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
+from motif.runtime.arrays import ArrayLike, BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError
 
 _PLAYS_AT_ONCE = 1 << 20
@@ -126,7 +126,7 @@ class Evaluator(ABC):
         return self
 
     @abstractmethod
-    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
+    def evaluate_many(self, positions: ArrayLike) -> Float32Array:
         """Return the five cumulative probabilities float32 (n, 5) of `positions` int8 (n, 26).
 
         Raises `PositionError`, which names the first invalid row.
@@ -244,7 +244,7 @@ class CubefulEvaluator(Evaluator):
         """See `Evaluator.with_cube`."""
         return self._base.with_cube(cube_model, side)
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
+    def evaluate_many(self, positions: ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`; the probabilities are those of cubeful play."""
         return self._base.cubeful_probabilities(as_boards(positions), self.cube_model, self._side)
 

@@ -27,7 +27,7 @@ from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import LINE_WANTED, WeightFile, is_line
 from motif.parameters import ParameterSet, ParametersLike, parameter_set
 from motif.parameters.named_sets import features
-from motif.runtime.arrays import Float32Array, FloatArray
+from motif.runtime.arrays import ArrayLike, Float32Array, FloatArray
 from motif.runtime.errors import PlayerError, PlayError, plain_text, shown
 from motif.runtime.frames import frame
 from motif.runtime.settings import check_flag
@@ -43,7 +43,7 @@ _TOLERANCE = 1e-3
 class EvaluatorLike(Protocol):
     """Protocol of an object that can be an evaluator."""
 
-    def evaluate_many(self, boards: npt.NDArray[np.int8], /) -> npt.ArrayLike:
+    def evaluate_many(self, boards: npt.NDArray[np.int8], /) -> ArrayLike:
         """Return five probabilities (n, 5) of `boards` (n, 26), or their equities (n,)."""
 
 
@@ -71,7 +71,7 @@ class OwnEvaluator(Evaluator):
         """Hash of the evaluator's file; empty if there is none."""
         return ""
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
+    def evaluate_many(self, positions: ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`; raises `PlayerError` for invalid values."""
         boards = as_boards(positions)
         points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
@@ -176,21 +176,21 @@ def as_evaluator(own: object) -> Evaluator:
 
 
 class _FromFunction:
-    def __init__(self, function: Callable[[npt.NDArray[np.int8]], npt.ArrayLike]) -> None:
+    def __init__(self, function: Callable[[npt.NDArray[np.int8]], ArrayLike]) -> None:
         self.evaluate_many = function
 
 
 class Regressor(Protocol):
     """Protocol of a fitted model of the equity, of wins or of the five probabilities."""
 
-    def predict(self, rows: Float32Array, /) -> npt.ArrayLike:
+    def predict(self, rows: Float32Array, /) -> ArrayLike:
         """Return equities or win probabilities (n,), or probabilities (n, 5), of rows (n, parameters)."""
 
 
 class Classifier(Protocol):
     """Protocol of a fitted classifier of wins."""
 
-    def predict_proba(self, rows: Float32Array, /) -> npt.ArrayLike:
+    def predict_proba(self, rows: Float32Array, /) -> ArrayLike:
         """Return the probabilities (n, 2) of losses and wins, for rows (n, parameters)."""
 
 

@@ -37,6 +37,10 @@ class Probabilities(NamedTuple):
     lose_gammon: float
     lose_backgammon: float
 
+    def __repr__(self) -> str:
+        """Return the probabilities with four decimals."""
+        return f"Probabilities({', '.join(f'{name}={value:.4f}' for name, value in self._asdict().items())})"
+
     @property
     def equity(self) -> float:
         """Cubeless money equity in points, -3 to 3."""

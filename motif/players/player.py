@@ -20,7 +20,7 @@ from motif.evaluators.named import Kind, description_of, entry_of, load_evaluato
 from motif.evaluators.own import EvaluatorLike, as_evaluator, failures_of, own_evaluator, own_object
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import WeightFile
-from motif.runtime.arrays import Float32Array, IntArray
+from motif.runtime.arrays import ArrayLike, Float32Array, IntArray
 from motif.runtime.errors import PlayerError, PlayError
 from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
@@ -84,7 +84,7 @@ class Player(ABC):
         """
         return self
 
-    def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
+    def evaluate_many(self, positions: ArrayLike) -> Float32Array:
         """Return the probabilities (n, 5) of positions (n, 26); raises `PlayerError` without an evaluator."""
         return self.require_evaluator().evaluate_many(positions)
 
@@ -243,7 +243,7 @@ def load_player(player: PlayerLike) -> Player:
 
     Raises
     ------
-    PlayerError
+    PlayerError, WeightFileError
         For an unknown name or an object of another type.
     """
     if isinstance(player, Player):

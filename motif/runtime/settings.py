@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, field, fields, replace
 from inspect import cleandoc
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from motif.runtime.errors import MotifError, SettingError, did_you_mean, shown
 
@@ -77,11 +78,18 @@ def documented(settings: type[_Settings]) -> type[_Settings]:
     return settings
 
 
-def field_lines(settings: type, without: Collection[str] = ()) -> str:
-    """Return an entry of a numpydoc section for each field of `settings`, except those in `without`."""
+def field_lines(
+    settings: type, without: Collection[str] = (), types: Mapping[str, object] | None = None
+) -> str:
+    """Return an entry of a numpydoc section for each field of `settings`, except those in `without`.
+
+    The types are those of the fields, unless `types` has others.
+    """
     described: Any = settings
+    types = types or {}
     return "\n".join(
-        f"{one.name} : {_type_text(one.type)}{_default_text(one)}\n    {help_of(one)}".rstrip()
+        f"{one.name} : {_type_text(types.get(one.name, one.type))}{_default_text(one)}\n"
+        f"    {help_of(one)}".rstrip()
         for one in fields(described)
         if one.name not in without
     )
@@ -91,9 +99,9 @@ def _type_text(kind: object) -> str:
     """Return the annotation of a field in numpydoc's notation."""
     if get_origin(kind) is Literal:
         return "{" + ", ".join(map(repr, get_args(kind))) + "}"
-    if isinstance(kind, type):
-        return kind.__name__
-    return " or ".join("None" if one is type(None) else _type_text(one) for one in get_args(kind))
+    if get_origin(kind) in (Union, UnionType):
+        return " or ".join("None" if one is type(None) else _type_text(one) for one in get_args(kind))
+    return kind.__name__ if type(kind) is type else str(kind)
 
 
 def _default_text(made: "Field[object]") -> str:

@@ -24,7 +24,7 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.parameters import ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
-from motif.runtime.arrays import BoolArray, Float32Array, IntArray
+from motif.runtime.arrays import ArrayLike, BoolArray, Float32Array, IntArray
 from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
 from motif.runtime.files import path_of, working_in
 from motif.runtime.frames import frame
@@ -107,7 +107,7 @@ class Dataset:
         """Return the rows of a slice, of a mask (n,) or with the given numbers."""
         return replace(self, **{name: getattr(self, name)[which] for name in _ARRAYS})
 
-    def __getitem__(self, which: slice | npt.ArrayLike) -> "Dataset":
+    def __getitem__(self, which: slice | ArrayLike) -> "Dataset":
         if isinstance(which, slice):
             return self.rows(which)
         numbers = np.atleast_1d(np.asarray(which))

@@ -102,6 +102,8 @@ def sample(
     own, name = _named(base.player if player is None else player)
     labeller, label_name = _named(base.label if settings and label == "rollout" else label)
     said = changed(base, {**changes, "player": name, "label": label_name})
+    if labeller is None and not (said.is_rolled_out or said.is_by_outcome):
+        evaluator_of(label_name)
     said.check_effects()
     check_flag("resume", resume)
     paths = [] if recorded in ((), []) else paths_of("recorded", recorded)

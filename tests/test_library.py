@@ -288,6 +288,10 @@ class Regressed:
         (lambda: motif.sample(player=PLAYER, out="none"), "games: missing number of games, such as games="),
         (lambda: motif.sample(player=PLAYER, out="none", games=0), "games must be at least 1, not 0"),
         (
+            lambda: motif.sample(player=PLAYER, out="none", games=1, trials=2, label="nobody"),
+            "no player is called 'nobody'",
+        ),
+        (
             lambda: motif.sample(player=PLAYER, out="none", games=1, resume="yes"),
             "resume must be True or False, not 'yes'",
         ),

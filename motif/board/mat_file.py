@@ -49,7 +49,7 @@ _GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
 _BLANKS = " \t\r\f\v"
 _NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
 _CELL = re.compile(
-    r"(?<!\S)(?:(?P<roll>[1-6][1-6]):|(?P<word>doubles|beavers|raccoons|takes|drops|wins)\b)", re.IGNORECASE
+    r"(?<!\S)(?:(?P<roll>[0-9][0-9]):|(?P<word>doubles|beavers|raccoons|takes|drops|wins)\b)", re.IGNORECASE
 )
 _POINTS = re.compile(r"(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?(?:\s*\.)?", re.IGNORECASE | re.ASCII)
 _RAISED = re.compile(r"(?:=>\s*(\d{1,9}))?", re.ASCII)

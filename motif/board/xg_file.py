@@ -134,6 +134,8 @@ def _parse(
     # Catch any exception, because gammonview does little checking of its input.
     except Exception as error:
         reason = plain_text(" ".join(str(error).split())) or type(error).__name__
+        if isinstance(error, struct.error):
+            reason = "it is cut short"
         raise RecordError(f"{name}: gammonview cannot read it as {what} ({reason})") from None
     try:
         return _record(document, name)

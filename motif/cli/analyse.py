@@ -5,11 +5,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from motif.cli.options import HtmlOption, JobsOption, JsonOption, JudgeChoice, argument, command, option
+from motif.cli.options import (
+    HtmlOption,
+    IntoOne,
+    JobsOption,
+    JsonOption,
+    JudgeChoice,
+    argument,
+    command,
+    option,
+)
 from motif.cli.printing import PIPED_WIDTH, note, print_table, printed_json, say, tell
-from motif.evaluators.named import WEIGHT_SUFFIXES
+from motif.evaluators.named import entry_of, own_name, without_plies
 from motif.runtime.errors import RecordError, SettingError
-from motif.runtime.files import STDIN, check_target
+from motif.runtime.files import check_target
 from motif.runtime.layout import counted
 
 if TYPE_CHECKING:
@@ -112,8 +121,7 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> list[
     from motif.runtime.files import check_apart
 
     for path in files:
-        is_weights = path.name.endswith(WEIGHT_SUFFIXES) or not path.suffix
-        if not path.exists() and is_weights and str(path) != STDIN:
+        if not path.exists() and entry_of(without_plies(own_name(str(path)))) is not None:
             raise SettingError(f"{path}: not a match record; {_ELSEWHERE}")
     paths = list(match_paths(files))
     if html is not None and len(paths) > 1:
@@ -162,6 +170,7 @@ def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
     "convert match.sgf another.mat converted/ --to mat",
     "convert runs/try labels.csv",
     "convert labels.csv runs/labels",
+    cls=IntoOne,
 )
 def convert(
     sources: Annotated[list[Path], argument("Files or folders; - for a match from standard input.", "IN...")],

@@ -69,11 +69,13 @@ def sample(
 
     evaluator_of(settings.player)
     games = read_games(recorded) if recorded else []
-    settings.check_effects()
-    if not games:
-        settings.check()
     if not (settings.is_rolled_out or settings.is_by_outcome):
         evaluator_of(settings.label)
+    settings.check_effects()
+    if not games:
+        if not settings.games:
+            raise SettingError("--games must be at least 1, not 0; give it, or matches in --from")
+        settings.check()
     with resumable("continue with the same command and --resume"), working_on(cluster):
         result = make_samples(settings, out, recorded=games, resume=resume, jobs=jobs)
     facts = result.to_dict()

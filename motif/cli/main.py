@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
-from motif.cli.options import convert_only_if_needed, with_options
+from motif.cli.options import UsageFault, convert_only_if_needed, with_options
 from motif.cli.printing import accept_any_text, complain, one_line
 from motif.runtime.errors import (
     TRACEBACK_VARIABLE,
@@ -25,11 +25,6 @@ from motif.runtime.errors import (
     WorkerError,
     shown,
 )
-
-try:
-    from typer import TyperException as UsageFault  # in versions of typer that include click
-except ImportError:
-    from click import ClickException as UsageFault  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter

@@ -37,6 +37,11 @@ from motif.runtime.layout import listed
 from motif.runtime.parallel import worker_count
 from motif.runtime.settings import help_of
 
+try:
+    from typer import TyperException as UsageFault  # in versions of typer that include click
+except ImportError:
+    from click import ClickException as UsageFault  # type: ignore[assignment]
+
 if TYPE_CHECKING:
     from typer._click import Context, Parameter
 
@@ -437,3 +442,18 @@ class SeveralSources(OptionsCommand):
             else:
                 spelt += ["--from", word] if is_open else [word]
         return super().parse_args(ctx, [*spelt, *["--from"] * (args[-1:] == ["--from"])])
+
+
+class IntoOne(OptionsCommand):
+    """A command with the arguments IN... and OUT."""
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Read the options; raise `SettingError` for a single path, which the parser takes for OUT."""
+        is_empty = not args  # the parser empties the list
+        try:
+            return super().parse_args(ctx, args)
+        except UsageFault as fault:
+            missing = getattr(fault, "param", None)
+            if not is_empty and missing is not None and missing.nargs == -1:
+                raise SettingError("OUT: missing file or folder to write") from None
+            raise

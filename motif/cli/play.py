@@ -80,17 +80,23 @@ class HelpChoice:
         str | None,
         option(f"Player that warns before errors, with reasons; without a value, {JUDGE}.", "[PLAYER]"),
     ] = None
-    tutor_limit: Annotated[float, option("Largest error without a warning, in points of equity.")] = 0.05
+    tutor_limit: Annotated[
+        float | None,
+        option("With --tutor: largest error without a warning, in points of equity.", show_default="0.05"),
+    ] = None
     hint_player: Annotated[str, player_option("Player that gives hints.")] = JUDGE
 
     def table_options(self, auto_roll: bool, save: Path | None) -> "TableOptions":
         """Return the options of the table; raises `SettingError` for a bad limit."""
         from motif.session.table import TableOptions
 
-        if not self.tutor_limit >= 0:  # also refuses NaN
-            raise SettingError(f"--tutor-limit must be at least 0, not {self.tutor_limit}")
+        limit = TableOptions.tutor_limit if self.tutor_limit is None else self.tutor_limit
+        if not limit >= 0:  # also refuses NaN
+            raise SettingError(f"--tutor-limit must be at least 0, not {limit}")
+        if self.tutor is None and self.tutor_limit is not None:
+            raise SettingError("--tutor-limit requires --tutor")
         tutor = None if self.tutor is None else evaluator_of(self.tutor)
-        return TableOptions(auto_roll=auto_roll, tutor=tutor, tutor_limit=self.tutor_limit, kept=save)
+        return TableOptions(auto_roll=auto_roll, tutor=tutor, tutor_limit=limit, kept=save)
 
 
 DiceSeed = Annotated[

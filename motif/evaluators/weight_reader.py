@@ -95,8 +95,8 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     except YamlTextError as error:
         raise WeightFileError(f"{where}: not YAML, or cut short: {error}") from None
     document.mapping()
-    if document.get("format").value != WEIGHTS_FORMAT:
-        document.get("format").fail(f"must be {WEIGHTS_FORMAT!r}, not {shown(document.get('format').value)}")
+    if document["format"].value != WEIGHTS_FORMAT:
+        document["format"].fail(f"must be {WEIGHTS_FORMAT!r}, not {shown(document['format'].value)}")
     document.mapping(_TOP_KEYS, needed=_NEEDED_KEYS)
     parameters = _parameters(document["parameters"], folder, _names_in(document["classes"].value))
     classes = _classes(document["classes"], parameters)

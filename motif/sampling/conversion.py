@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from motif.board.match_file import (
+    READ_SUFFIXES,
     STDIN,
     WRITTEN_SUFFIXES,
     check_written_suffix,
@@ -86,6 +87,8 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
         check_written_suffix(out)
         targets = {sources[0]: out}
     else:
+        if out.suffix.lower() in READ_SUFFIXES and not out.is_dir():
+            raise SettingError(f"{out}: several matches are written to a folder, not to a {out.suffix} file")
         suffix = f".{to or 'mat'}"
         if suffix not in WRITTEN_SUFFIXES:
             raise SettingError(

@@ -120,7 +120,7 @@ class SamplePlan(SettingFields):
 class SampleSettings(SamplePlan):
     """All settings that determine a dataset."""
 
-    games: int = setting(0, "Number of self-play games.")
+    games: int = setting(0, "Number of self-play games; required unless games are recorded.")
     player: str = field(
         kw_only=True,
         metadata={

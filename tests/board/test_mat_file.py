@@ -142,7 +142,11 @@ def test_encodings_of_files(tmp_path):
         ("Ann Lee : 4", "Ann Lee : 40000", "line 19: game 3: a score must be at most 32767"),
         ("8/5 6/5", "8/5 6/4", "line 7: game 1, move 1: '8/5 6/4' is not a legal play; legal plays are"),
         ("8/5 6/5", "8/5 x", "line 7: game 1, move 1: invalid play '8/5 x'"),
-        ("  1) 31:", "  1) 71:", "line 7: game 1, move 1: expected a roll and play of each player or a"),
+        (
+            "  1) 31:",
+            "  1) 71:",
+            "line 7: game 1, move 1: invalid roll: each die must be 1 to 6, not 7",
+        ),
         ("6/1* 6/1", "6/1* 5/1", "line 21: game 3, move 2: '8/3 8/3 6/1* 5/1' is not a legal play"),
         (" Takes ", " Drops ", "line 14: game 2, move 2: the game is over"),
         (" Takes ", "       ", "line 14: game 2, move 2: the double has not been taken or dropped"),

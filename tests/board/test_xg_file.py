@@ -143,6 +143,12 @@ def test_a_payload_that_ends_early_is_refused(payload):
             parse_bgf(b'{"format": "BGF"}\n' + content, "match.bgf")
 
 
+def test_a_file_that_ends_in_its_header_is_cut_short():
+    pytest.importorskip("gvformat")
+    with pytest.raises(RecordError, match=r"\(it is cut short\)$"):
+        parse_xg(b"RGMH", "match.xg")
+
+
 def test_without_gammonview(monkeypatch):
     monkeypatch.setitem(sys.modules, "gvformat", None)
     with pytest.raises(RecordError) as caught:

@@ -131,6 +131,12 @@ def test_evaluators_are_the_subject_of_another_command(motif, name, words):
     ending = motif("analyse", name, *words)
     assert (ending.code, ending.out) == (2, "")
     assert "use `motif inspect WEIGHTS --out DIR` to analyse an evaluator" in ending.err
+
+
+def test_a_file_that_is_missing_is_no_player(motif, tmp_path):
+    ending = motif("analyse", tmp_path / "none")
+    assert (ending.code, ending.out) == (2, "")
+    assert f"{tmp_path / 'none'}: cannot be read: No such file" in ending.err
     assert ending.err.count("\n") == 1
 
 

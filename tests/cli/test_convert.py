@@ -193,7 +193,13 @@ def test_a_conversion_that_is_refused_late_leaves_nothing(motif, tmp_path, monke
 
 def test_bad_calls_are_one_line(motif, mat, dataset, tmp_path):
     for words, said in (
-        ([mat], "Missing argument"),
+        ([], "Missing argument 'IN...'"),
+        ([mat], "error: OUT: missing file or folder to write\n"),
+        ([mat, "--to", "sgf"], "error: OUT: missing file or folder to write\n"),
+        (
+            [mat, mat, out := tmp_path / "both.sgf"],
+            f"error: {out}: several matches are written to a folder, not to a .sgf file",
+        ),
         ([mat, dataset, tmp_path / "out"], "cannot be converted together"),
         ([mat, out := tmp_path / "ann.xg"], f"error: {out}: the suffix of a match file must be .mat or .sgf"),
         ([mat, tmp_path / "ann.sgf", "--to", "mat"], "--to mat:"),

@@ -329,6 +329,7 @@ def test_resignations_count_the_cube(typing):
         (("--length", "3", "--raccoons"), "beavers are for money play"),
         (("--length", "3", "--games", "2"), "--games requires money play"),
         (("--tutor", "random"), "'random' chooses plays but cannot evaluate"),
+        (("--tutor-limit", "0.1"), "--tutor-limit requires --tutor"),
         (("--tutor-limit", "-1"), "--tutor-limit must be at least 0"),
         (("--tutor-limit", "nan"), "--tutor-limit must be at least 0"),
     ],

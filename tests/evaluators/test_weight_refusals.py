@@ -54,7 +54,7 @@ def test_unknown_keys_at_every_level(text, tmp_path, old, new, key):
 
 WRONG: list[tuple[str, str, str]] = [
     (r"format: .*", "format: motif-weights/2", "format: must be 'motif-weights/1', not 'motif-weights/2'"),
-    (r"format: .*\n", "", "format: must be 'motif-weights/1', not None"),
+    (r"format: .*\n", "", "format: missing"),
     (r"name: .*\n", "", "name: missing"),
     (r"name: .*", "name: 3", "name: must be text, not 3"),
     (r"name: .*", "name: ''", "name: must be a line of 1 to 1000 printable characters, not ''"),

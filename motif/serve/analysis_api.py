@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
-from pydantic import Field
+from pydantic import Field, StrictInt
 from starlette.types import Receive, Scope, Send
 
 from motif.board.moves import legal_plays
@@ -40,7 +40,7 @@ QuestionKind = Literal["error", "opening", "reply", "bearoff", "cube"]
 class SeatQuestion(Question):
     """The reader's seat in an analysis."""
 
-    seat: Annotated[int, Field(ge=0, le=1)]
+    seat: Annotated[StrictInt, Field(ge=0, le=1)]
 
 
 class CardQuestion(Question):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, create_model
 
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
@@ -27,7 +27,7 @@ from motif.serve.questions import Die, Question, examples
 router = APIRouter(tags=["bgweb-api"], route_class=BodyRoute)
 _DIGITS = 3
 _START: Record = {"6": 5, "8": 3, "13": 5, "24": 2}
-_Checkers = Annotated[int, Field(ge=0, le=CHECKERS)]
+_Checkers = Annotated[StrictInt, Field(ge=0, le=CHECKERS)]
 _NAMES = {"bar": OWN_BAR, **{str(point): point for point in range(1, POINTS + 1)}}
 """Places by their names in a layout."""
 _WORDS = {OWN_BAR: "bar", 0: "off"}
@@ -80,7 +80,8 @@ class MoveArgs(Question):
     dice: tuple[Die, Die]
     player: Annotated[Literal["x", "o"], Field(description="The player on roll.")] = "x"
     max_moves: Annotated[
-        int, Field(ge=0, alias="max-moves", description="Maximum number of plays to return; 0 returns all.")
+        StrictInt,
+        Field(ge=0, alias="max-moves", description="Maximum number of plays to return; 0 returns all."),
     ] = 0
     score_moves: Annotated[bool, Field(alias="score-moves", description="Rank the plays, with equities.")] = (
         True

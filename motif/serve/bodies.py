@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from motif.runtime.errors import did_you_mean, plain_text
+from motif.runtime.errors import did_you_mean, plain_text, shown
 from motif.runtime.layout import listed
 from motif.serve.engine_service import EngineService
 
@@ -64,6 +64,8 @@ _MESSAGES = {
         'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
     ),
 }
+_RULE = "Input should be "
+"""Beginning of the messages of pydantic that state a rule."""
 
 
 class InvalidRequest(HTTPException):
@@ -86,6 +88,11 @@ def first_fault(
     places = [str(part) for part in first["loc"][skipped:] if isinstance(part, int | str)]
     where = ".".join(part for part in places if "[" not in part)
     said = _MESSAGES.get(first["type"], first["msg"])
+    if said.startswith(_RULE):
+        rule = said.removeprefix(_RULE).partition(", unable to ")[0]
+        said = f"must be {rule}, not {shown(first['input'])}"
+    if not where and first["type"] == "missing":
+        said = f"the body is missing; {_MESSAGES['model_type']}"
     if first["type"] == "extra_forbidden":
         name = places[-1]
         # The known fields are those of the outermost object.

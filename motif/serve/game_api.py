@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypedDict, TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from motif.analysis.judge import known_error_rate
 from motif.board.rules import MAX_MATCH_LENGTH
@@ -37,14 +37,14 @@ _LEVELS: dict[str, tuple[str, float | None]] = {
 """Opponents by level, the weakest first, each with its millipoints per decision on the contact lines of
 `data/bench/`; None for the newest weights, whose rate `known_error_rate` returns."""
 OpponentName = Annotated[str, Field(max_length=60, description="A name of /api/v1/games/opponents.")]
-Seed = Annotated[int | None, Field(ge=0, lt=2**53, description="Dice seed; random by default.")]
+Seed = Annotated[StrictInt | None, Field(ge=0, lt=2**53, description="Dice seed; random by default.")]
 
 
 class NewGameQuestion(Question):
     """A new game."""
 
     opponent: OpponentName
-    length: Annotated[int, Field(ge=0, le=MAX_MATCH_LENGTH)] = 0
+    length: Annotated[StrictInt, Field(ge=0, le=MAX_MATCH_LENGTH)] = 0
     """Points of the match; 0: money."""
     cube: bool = True
     jacoby: bool = False
@@ -61,7 +61,7 @@ class LoadedGameQuestion(Question):
     opponent: OpponentName
     mat: Annotated[str, Field(max_length=_LONGEST_FILE)]
     """The text of the file."""
-    seat: Annotated[int, Field(ge=0, le=1)] = 0
+    seat: Annotated[StrictInt, Field(ge=0, le=1)] = 0
     """Your seat: 0 for the first player of the file, 1 for the second."""
     seed: Seed = None
 
@@ -69,7 +69,7 @@ class LoadedGameQuestion(Question):
 class DecisionQuestion(Question):
     """A decision at a revision of a game."""
 
-    revision: Annotated[int, Field(ge=0)]
+    revision: Annotated[StrictInt, Field(ge=0)]
     do: Literal["roll", "play", "double", "take", "drop", "beaver", "raccoon", "resign", "undo", "next"]
     play: Notation = ""
     """The play, for `play`."""

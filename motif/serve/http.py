@@ -364,16 +364,25 @@ def routes(schema: Record) -> list[Route]:
     ]
 
 
+_NEEDED = " (needed)"
+"""Mark of required parameters and keys."""
+
+
 def _route(schema: Record, method: str, path: str, operation: Record) -> Route:
     parameters = operation.get("parameters", [])
-    query = "&".join(f"{one['name']}={one['example']}" for one in parameters if "example" in one)
+    shown = {one["name"]: one.get("example", *one["schema"].get("examples", [])[:1]) for one in parameters}
+    query = "&".join(f"{name}={example}" for name, example in shown.items() if example is not None)
     answer = _json(operation["responses"]["200"]).get("example")
     name = _json(operation.get("requestBody", {})).get("schema", {}).get("$ref", "").removeprefix(_REFERENCE)
     body = schema["components"]["schemas"].get(name, {})
-    fields = [(one["name"], _kind(one["schema"]), one.get("description", "")) for one in parameters]
-    for name, about in body.get("properties", {}).items():
-        needed = " (needed)" if name in body.get("required", ()) else ""
-        fields.append((name, _kind(about) + needed, about.get("description", "")))
+    fields = [
+        (one["name"], _kind(one["schema"]) + _NEEDED * one["required"], one.get("description", ""))
+        for one in parameters
+    ]
+    fields += [
+        (name, _kind(about) + _NEEDED * (name in body.get("required", ())), about.get("description", ""))
+        for name, about in body.get("properties", {}).items()
+    ]
     return Route(
         method,
         path,

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response, StreamingResponse
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from motif.analysis.match.review import Review
 from motif.board.diagram import svg_diagram
@@ -57,7 +57,7 @@ FILES = Path(__file__).with_name("web")
 """Files of the page."""
 _SHORT_MATCH = b64encode(b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n").decode()
 _WIDEST = 2000
-_Checkers = Annotated[int, Field(ge=-CHECKERS, le=CHECKERS)]
+_Checkers = Annotated[StrictInt, Field(ge=-CHECKERS, le=CHECKERS)]
 _TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript"}
 """Types of files that a system may not know."""
 _XGID = re.compile(r"(?:XGID=|(?<![^\s/]))[-A-Oa-o]{26}(?::-?[0-9DBR]+){8,9}")
@@ -204,7 +204,7 @@ class ReviewQuestion(Question):
     """The content of the file, in base64."""
     game: ItemId | None = None
     """A session of the page, not a file."""
-    number: Annotated[int, Field(ge=1)] | None = None
+    number: Annotated[StrictInt, Field(ge=1)] | None = None
     """The only game of that session."""
     keep: bool = False
     """Store the analysis among those of the page."""
@@ -286,7 +286,7 @@ async def _review_lines(
 @router.get("/diagram", response_class=SvgResponse)
 async def diagram(
     request: Request,
-    id: Annotated[str, Query(max_length=200)],
+    id: Annotated[str, Query(max_length=200, examples=[gnubg_id(Position.start())])],
     play: Notation = "",
     size: Annotated[int, Query(ge=50, le=_WIDEST)] = 640,
     caption: Annotated[list[Annotated[str, Field(max_length=80)]] | None, Query(max_length=4)] = None,

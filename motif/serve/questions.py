@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, create_model
 from pydantic.fields import FieldInfo
 
 from motif.analysis.judge import MatchOptions
@@ -47,16 +47,16 @@ RolloutPlayer = Annotated[
 Language = Annotated[
     str, Field(max_length=20, description=f"Language of the words: {', '.join(languages())}.")
 ]
-Die = Annotated[int, Field(ge=1, le=6)]
+Die = Annotated[StrictInt, Field(ge=1, le=6)]
 AskedRoll = Annotated[
     tuple[Die, Die] | Short | None,
     Field(description="The roll, as two numbers or a text such as 31; optional if the ID holds a roll."),
 ]
-Count = Annotated[int, Field(ge=0, lt=2**31)]
+Count = Annotated[StrictInt, Field(ge=0, lt=2**31)]
 _FIRST_FAULT = Field(fail_fast=True)
 """Validation of a list stops at its first fault, as there may be as many faults as items."""
-Score = Annotated[int, Field(ge=0, lt=MAX_VALUED_LENGTH)]
-Known = Annotated[float, Field(ge=-_MAX_EQUITY, le=_MAX_EQUITY, allow_inf_nan=False)]
+Score = Annotated[StrictInt, Field(ge=0, lt=MAX_VALUED_LENGTH)]
+Known = Annotated[StrictFloat, Field(ge=-_MAX_EQUITY, le=_MAX_EQUITY, allow_inf_nan=False)]
 EstimateSource = Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
 _Settings = TypeVar("_Settings")
 
@@ -110,14 +110,15 @@ _MatchOptions: Any = _model_of(
     MatchOptions,
     {
         "length": Annotated[
-            int | None, Field(ge=0, le=MAX_VALUED_LENGTH, description="Points of the match; 0: money play.")
+            StrictInt | None,
+            Field(ge=0, le=MAX_VALUED_LENGTH, description="Points of the match; 0: money play."),
         ],
         "score": Annotated[
             tuple[Score, Score] | Short | None,
             AfterValidator(lambda score: "{}-{}".format(*score) if isinstance(score, tuple) else score),
             Field(description="Points won by the player on roll and by the opponent: [3, 5] or '3-5'."),
         ],
-        "cube": Annotated[int | None, Field(ge=1, le=MAX_CUBE, description="Value of the cube.")],
+        "cube": Annotated[StrictInt | None, Field(ge=1, le=MAX_CUBE, description="Value of the cube.")],
         "owner": Annotated[
             Literal["me", "opponent", "none", "centre", "you"] | None,
             Field(
@@ -131,7 +132,7 @@ _RolloutSettings: Any = _model_of(
     RolloutSettings,
     {
         "trials": Annotated[
-            int,
+            StrictInt,
             Field(
                 ge=1,
                 lt=2**31,
@@ -139,10 +140,10 @@ _RolloutSettings: Any = _model_of(
             ),
         ],
         **dict.fromkeys(("cut", "luck_plies"), Count),
-        "se": Annotated[float, Field(ge=0, allow_inf_nan=False)],
-        "error_rate": Annotated[float, Field(gt=0, lt=1)],
+        "se": Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)],
+        "error_rate": Annotated[StrictFloat, Field(gt=0, lt=1)],
         "scoring": Literal["money", "dmp", "no-gammons"],
-        "seed": Annotated[int, Field(ge=0, lt=2**63)],
+        "seed": Annotated[StrictInt, Field(ge=0, lt=2**63)],
     },
 )
 
@@ -215,7 +216,7 @@ class HintQuestion(_EvaluatedQuestion, _RollQuestion):
         {"id": _START, "dice": [3, 1]},
         {"id": _START, "dice": "64", "length": 5, "score": [3, 4], "crawford": True},
     )
-    full_depth: Annotated[int, Field(ge=1, le=100)] = FULL_DEPTH
+    full_depth: Annotated[StrictInt, Field(ge=1, le=100)] = FULL_DEPTH
     """Number of best plays that are evaluated to full depth."""
     asked: Annotated[list[Notation], Field(max_length=10)] = []
     """Other plays to evaluate to full depth."""
@@ -261,7 +262,7 @@ class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
     """Roll out the cube decision; with `compare`, put the cube in play."""
     compare: bool = False
     """Roll out the best plays of the roll with the same dice; with a match or a cube, both sides double."""
-    candidates: Annotated[int, Field(ge=1, le=100)] | None = None
+    candidates: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
     """Number of plays to compare; 5 by default."""
     play: Annotated[list[Notation], Field(max_length=100)] = []
     """Plays to compare instead of the best ones."""
@@ -299,7 +300,7 @@ class HintBatch(_EvaluatorQuestion):
 
     model_config = examples({"decisions": [{"id": _START, "dice": [3, 1]}], "plays": 3})
     decisions: Annotated[list[BatchDecision], _FIRST_FAULT]
-    plays: Annotated[int, Field(ge=1)] | None = None
+    plays: Annotated[StrictInt, Field(ge=1)] | None = None
     """Maximum number of plays per decision; all by default."""
 
 

@@ -57,7 +57,7 @@ def test_one_call_for_play_and_cube(client, question, action):
         ({"id": OPENING, "roll": "31"}, "roll: the roll must be called dice"),
         ({"position": OPENING}, "id: is missing"),
         ({"id": OPENING, "dise": "31"}, "dise: unknown field; did you mean 'dice'?"),
-        ({"id": OPENING, "dice": [3, 7]}, "dice.1: Input should be less than or equal to 6"),
+        ({"id": OPENING, "dice": [3, 7]}, "dice.1: must be less than or equal to 6, not 7"),
         (OPENING, "the body must be a JSON object, such as"),
     ],
 )

@@ -111,7 +111,7 @@ REFUSED = [
     (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 1_300_000 + b"{}]}", "at most 121000 values"),
     (HINT, JSON, lambda: b'{"decisions":[' + b"{}," * 9_000 + b"{}]}", "decisions.0.id: is missing"),
     (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 1_900_000 + b"1]}", "at most 121000 values"),
-    (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 9_000 + b"1]}", "ids.0: Input should be a valid string"),
+    (EVALUATE, JSON, lambda: b'{"ids":[' + b"1," * 9_000 + b"1]}", "ids.0: must be a valid string, not 1"),
     (
         EVALUATE,
         JSON,

@@ -9,6 +9,7 @@ import pytest
 from motif.cli.main import main
 from motif.evaluators.named import default_player
 from motif.runtime.package import VERSION
+from motif.serve.http import routes
 from tests.serve.conftest import OPENING, RACE
 from tests.serve.page_client import answered
 
@@ -208,7 +209,21 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
             "candidates and play cannot be combined",
         ),
         ("rollout", {"id": OPENING, "player": "latest@1"}, "rollouts are played by"),
-        ("cube", {"id": OPENING, "owner": "center"}, "owner: Input should be 'me', 'opponent', 'none'"),
+        (
+            "cube",
+            {"id": OPENING, "owner": "center"},
+            "owner: must be 'me', 'opponent', 'none', 'centre' or 'you', not 'center'",
+        ),
+        ("hint", {"id": OPENING, "dice": [True, 1]}, "dice.0: must be a valid integer, not True"),
+        ("hint", {"id": OPENING, "dice": ["3", 1]}, "dice.0: must be a valid integer, not '3'"),
+        ("cube", {"id": OPENING, "length": True}, "length: must be a valid integer, not True"),
+        (
+            "cube",
+            {"id": OPENING, "length": 3, "score": [True, 1]},
+            "score.0: must be a valid integer, not True",
+        ),
+        ("rollout", {"id": OPENING, "trials": True}, "trials: must be a valid integer, not True"),
+        ("rollout", {"id": OPENING, "se": True}, "se: must be a valid number, not True"),
         ("batches/evaluate", {"ids": [OPENING, "?"]}, "ids[1]: invalid position '?'"),
         ("batches/hint", {"decisions": [{"id": OPENING}]}, "decisions[0]: dice: missing"),
     ],
@@ -218,6 +233,21 @@ def test_bad_questions_are_answered_in_one_line(client, path, question, message)
     assert answer.status_code == 400
     assert message in answer.json()["message"]
     assert "\n" not in answer.json()["message"]
+
+
+def test_a_missing_body_is_named(client):
+    answer = client.post("/api/v1/hint")
+    assert answer.status_code == 400
+    assert answer.json()["message"].startswith("the body is missing; the body must be a JSON object, such as")
+
+
+def test_the_page_of_routes_has_examples_of_what_is_needed(client):
+    shown = {route.path: route for route in routes(client.get("/openapi.json").json())}
+    query = shown["/api/v1/diagram"].query
+    assert client.get(f"/api/v1/diagram{query}").status_code == 200
+    assert ("id", "string (needed)") in [field[:2] for field in shown["/api/v1/diagram"].fields]
+    for name in ("die1", "die2"):
+        assert (name, "integer 1 to 6 (needed)") in [field[:2] for field in shown["/move"].fields]
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ class Phrases:
 
     def signed(self, value: float, digits: int = 3) -> str:
         """Return a number with its sign and `digits` decimals."""
-        return ("-" if value < 0 else "+") + self.amount(abs(value), digits)
+        return ("-" if round(value, digits) < 0 else "+") + self.amount(abs(value), digits)
 
     def _decimal(self, digits: str) -> str:
         return digits.replace(".", self._table["decimal"])

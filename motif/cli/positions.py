@@ -100,7 +100,7 @@ def evaluate(
     losses = 1 - record["win"], record["lose_gammon"], record["lose_backgammon"]
     rows = [("player on roll", *map(percent, wins)), ("opponent", *map(percent, losses))]
     print_table(("", "wins", "by a gammon", "by a backgammon"), rows)
-    say(f"equity {record['equity']:+.3f} ({record['class']} position, by {player})")
+    say(f"equity {record['equity']:+z.3f} ({record['class']} position, by {player})")
     if match is not None and match.dice is not None:
         say("before the roll; `motif hint` values the plays of a roll")
     if seen is not None and seen.explanation is not None:
@@ -245,7 +245,7 @@ def _hint_row(rank: int, one: "RankedPlay") -> tuple[str, ...]:
         won = f"{_fitted(win)} {_fitted(gammon)} {_fitted(backgammon, 3)}"
         chances = f"{won} - {_fitted(100 - win)} {_fitted(lose_gammon)} {_fitted(lose_backgammon, 3)}"
     play = f"{f'{rank}.':3} {one.play.notation or NO_MOVE}"
-    return play, f"{one.equity:+.3f}", one.shown_difference * (rank > 1), chances, one.source
+    return play, f"{one.equity:+z.3f}", one.shown_difference * (rank > 1), chances, one.source
 
 
 def _fitted(share: float, width: int = 4) -> str:

@@ -173,7 +173,12 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
         ("", "equity", "standard error", "static", *match),
         [
             (
-                *(name, f"{equity:+.4f}", _known(se, f"{se:.4f}"), "" if known is None else f"{known:+.3f}"),
+                *(
+                    name,
+                    f"{equity:+z.4f}",
+                    _known(se, f"{se:.4f}"),
+                    "" if known is None else f"{known:+z.3f}",
+                ),
                 *(percent(result.mwc(equity) or 0, 2) for _ in match),
             )
             for name, equity, se, known in rows
@@ -201,7 +206,7 @@ def _print_result(result: "RolloutResult") -> None:
         )
         for what, share, error, spread in figures
     ]
-    rows.append((name, f"{mean:+.4f}{_known(se, f' ± {se:.4f}')}", _known(sd, f"{sd:.3f}")))
+    rows.append((name, f"{mean:+z.4f}{_known(se, f' ± {se:.4f}')}", _known(sd, f"{sd:.3f}")))
     print_table(("player on roll", f"mean{_known(se, ' ± standard error')}", "SD per trial"), rows)
 
 

@@ -146,7 +146,7 @@ class CubeDecision(Tabular):
         return {name: equity for name, equity in equities.items() if equity is not None}
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        return ["", "equity"], [[name, f"{equity:+.3f}"] for name, equity in self.equities.items()]
+        return ["", "equity"], [[name, f"{equity:+z.3f}"] for name, equity in self.equities.items()]
 
     def _sentence(self) -> str:
         return f"{self.action[0].upper()}{self.action[1:]}."

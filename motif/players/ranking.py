@@ -83,7 +83,7 @@ class RankedPlay:
         return f"{round(round(self.equity, 3) - best, 3) + 0.0:.3f}"
 
     def __str__(self) -> str:
-        return f"{self.play} {self.equity:+.3f}"
+        return f"{self.play} {self.equity:+z.3f}"
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields for JSON; `moves` are (from, to) with 25 for the bar and 0 for off."""
@@ -153,7 +153,7 @@ class Ranking(Tabular, Sequence[RankedPlay]):
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [
-            (str(one.play), f"{one.equity:+.3f}", one.shown_difference if rank else "", one.source)
+            (str(one.play), f"{one.equity:+z.3f}", one.shown_difference if rank else "", one.source)
             for rank, one in enumerate(self.plays[:_SHOWN])
         ]
 

@@ -16,7 +16,7 @@ from motif.analysis.match.decisions import (
 from motif.analysis.match.match_analysis import MatchAnalysis, Why, WorstCube, WorstPlay
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import boards_after, text_diagram
-from motif.board.marks import BLUNDER, MARKS
+from motif.board.marks import BLUNDER, MARKS, MIN_RATED
 from motif.board.match_file import WRITTEN_SUFFIXES, write_match
 from motif.board.notation import NO_MOVE
 from motif.reports.document import ShownAction, ShownDecision, rendered
@@ -75,6 +75,8 @@ def reading_of_figures(analysis: MatchAnalysis) -> list[str]:
         )
     if any(player.is_analyst for player in analysis.players):
         sentences.append("The analyst is not rated.")
+    if any(player.overall.decisions < MIN_RATED for player in analysis.players):
+        sentences.append(f"Fewer than {MIN_RATED} decisions are not rated.")
     if any(play.why.sentences for play in analysis.plays):
         sentences.append(
             "Reasons are sorted by importance; + marks those for the better play, - those for the actual "
@@ -137,7 +139,7 @@ def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
         if game.result is not None:
             points = game.result.points
             won = f"{analysis.names[game.result.winner]}, {counted(points, 'point')}"
-        cells = [(_rate(one.overall, with_se=False), f"{one.luck.total:+.3f}") for one in pair]
+        cells = [(_rate(one.overall, with_se=False), f"{one.luck.total:+z.3f}") for one in pair]
         rows.append((str(number), "{}-{}".format(*game.score), won, *cells[0], *cells[1]))
     return rows
 
@@ -152,7 +154,7 @@ def player_rows(players: Sequence[PlayerAnalysis]) -> list[tuple[str, ...]]:
             one.rating or _NONE,
             _number(one.pr),
             _number(one.snowie),
-            f"{one.luck.total:+.3f}",
+            f"{one.luck.total:+z.3f}",
             _result(one.result, one.unit),
             _result(one.luck_adjusted, one.unit),
         )
@@ -278,7 +280,7 @@ def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], unit: Cost
     seats = names[moment.player], names[1 - moment.player]
     yield f"{number}. {cube.heading}, loses {loss_text(cube.act.error, cube.cost, unit)}"
     yield text_diagram(moment.position, cube.shown_state, seats)
-    yield " " + "; ".join(f"{what} {value:+.3f}" for what, value in cube.equities.items())
+    yield " " + "; ".join(f"{what} {value:+z.3f}" for what, value in cube.equities.items())
     yield from (f" {cube_words(cube.act.decision)}", "")
 
 
@@ -337,7 +339,7 @@ def _cube_decision(cube: WorstCube, unit: CostUnit) -> ShownDecision:
         cube.act.chance.state,
         [("", ())],
         ("equity", "action"),
-        [ShownAction(f"{value:+.3f}", what) for what, value in cube.equities.items()],
+        [ShownAction(f"{value:+z.3f}", what) for what, value in cube.equities.items()],
         cube.shown_state,
         words=cube_words(cube.act.decision),
     )

@@ -28,6 +28,7 @@ from motif.runtime.arrays import ArrayLike, BoolArray, Float32Array, IntArray
 from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
 from motif.runtime.files import path_of, working_in
 from motif.runtime.frames import frame
+from motif.runtime.layout import counted
 from motif.runtime.package import VERSION
 from motif.runtime.parquet import texts_of
 from motif.runtime.settings import check_seed
@@ -101,7 +102,7 @@ class Dataset:
         return len(self.boards)
 
     def __repr__(self) -> str:
-        return f"<dataset of {len(self):,} positions, {len(np.unique(self.game)):,} games>"
+        return f"<dataset of {counted(len(self), 'position')}, {counted(len(np.unique(self.game)), 'game')}>"
 
     def rows(self, which: slice | BoolArray | npt.NDArray[np.integer]) -> "Dataset":
         """Return the rows of a slice, of a mask (n,) or with the given numbers."""

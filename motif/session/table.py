@@ -352,7 +352,7 @@ class Table:
         self._say(f"{self._name(winner)} wins {won}. Score: {first}, {second}.")
         if session.match_winner is not None:
             points = " to ".join(str(session.score[side]) for side in (winner, 1 - winner))
-            self._say(f"{self._name(winner)} wins the match to {session.rules.length}: {points}.")
+            self._say(f"{self._name(winner)} wins the {session.rules.length}-point match: {points}.")
 
     def _name(self, side: int) -> str:
         return self._session.seats[side].name

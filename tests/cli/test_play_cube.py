@@ -162,7 +162,7 @@ def test_a_match_to_its_end(person, tmp_path):
     assert (document["length"], document["score"], document["unfinished"]) == (3, score, False)
     winner = score.index(max(score))
     assert document["winner"] == document["players"][winner]
-    assert f"{document['winner']} wins the match to 3: {max(score)} to {min(score)}.\n" in shown
+    assert f"{document['winner']} wins the 3-point match: {max(score)} to {min(score)}.\n" in shown
     assert record.length == 3
     first = path.read_text("utf-8")
     path.unlink()

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
+from motif.analysis.phrases import phrases
 from motif.board.match_state import MatchState
+from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.doubling import cube_decision
 from motif.evaluators import load_evaluator
-from motif.players.ranking import rank_plays
+from motif.players.ranking import RankedPlay, rank_plays
 from tests.games import some_decisions
 
 STATES = [
@@ -95,3 +97,10 @@ def test_a_play_that_ends_the_game_is_exact():
         Position.from_id("AwAAwAQAAAAAAA").switch_sides(), (2, 1), load_evaluator("latest@1")
     )
     assert (ranking[0].source, ranking[0].equity) == ("exact", 1)
+
+
+def test_no_negative_zero_is_shown():
+    play = legal_plays(Position.start(), (3, 1))[0]
+    assert str(RankedPlay(play, -0.0004, 0.0, "0-ply")) == f"{play} +0.000"
+    assert str(RankedPlay(play, -0.0006, 0.0, "0-ply")) == f"{play} -0.001"
+    assert [phrases().signed(value) for value in (-0.0004, 0.0004, -0.0006)] == ["+0.000", "+0.000", "-0.001"]

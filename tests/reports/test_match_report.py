@@ -7,9 +7,10 @@ from xml.etree import ElementTree
 import pytest
 
 from motif.analysis.match import analyse_match
+from motif.board.marks import MIN_RATED
 from motif.board.mat_file import parse_mat
 from motif.evaluators import load_evaluator
-from motif.reports.match_report import match_page, sections, worst_lines
+from motif.reports.match_report import match_page, reading_of_figures, sections, worst_lines
 from tests.analysis.test_match_analysis import MATCH
 
 NAMES = ("Ann <b>", "Bob & Co")
@@ -71,6 +72,8 @@ def test_the_figures_of_both_players_are_shown(analysis):
     found = dict(sections(analysis))
     assert list(found) == ["All decisions", "Checker plays", "Cube", "Luck", "By kind of decision"]
     rows = {name: figures for name, *figures in found["All decisions"]}
+    few = any(player.overall.decisions < MIN_RATED for player in analysis.players)
+    assert ("Fewer than 20 decisions are not rated." in reading_of_figures(analysis)) == few
     assert rows["rating"] == [player.rating or "-" for player in analysis.players]
     assert rows["decisions"] == [str(player.overall.decisions) for player in analysis.players]
     first = analysis.players[0].overall

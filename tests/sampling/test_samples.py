@@ -65,6 +65,7 @@ def test_slices_masks_and_sums(data):
     # Games of another dataset get new numbers.
     assert len(set((data + data).groups)) == 60
     assert repr(data) == "<dataset of 300 positions, 30 games>"
+    assert repr(data[0]) == "<dataset of 1 position, 1 game>"
 
 
 def test_a_split_holds_out_whole_games_and_those_that_a_fit_would(data, tmp_path):

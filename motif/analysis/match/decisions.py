@@ -170,9 +170,9 @@ class MatchDecision:
             rows.sort(key=lambda row: (row[0].equity > self._value, -row[0].equity))
         for rank, (one, difference) in enumerate(rows, 1):
             star = "*" if one.done == self._outcome else " "
-            less = "" if difference is None else f"  {difference:+.3f}"
+            less = "" if difference is None else f"  {difference:+z.3f}"
             label = f"  {one.label}" if one.label else ""
-            yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+.3f}{less}{label}"
+            yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+z.3f}{less}{label}"
 
     def error_dict(self, names: tuple[str, str]) -> dict[str, object]:
         """Return the JSON record for a list of errors; `error` is in millipoints."""
@@ -220,7 +220,7 @@ class RollLuck:
     def line(self, name: str) -> str:
         """Return the luck of the player `name` in one line."""
         high, low = self.roll.roll
-        return f"{self.roll.heading(name)}: {high}{low} gained {self.luck:+.3f}"
+        return f"{self.roll.heading(name)}: {high}{low} gained {self.luck:+z.3f}"
 
     def to_dict(self, names: tuple[str, str], unit: CostUnit) -> dict[str, object]:
         """Return the JSON record."""
@@ -321,7 +321,7 @@ def notes_of(
         say(moment, [lost, *one.candidate_lines()], one.mark)
     for roll in rolls:
         if roll.mark:
-            say(roll.roll, [f"{roll.mark}: {roll.luck:+.3f}"])
+            say(roll.roll, [f"{roll.mark}: {roll.luck:+z.3f}"])
     return notes
 
 

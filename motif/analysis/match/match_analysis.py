@@ -277,7 +277,7 @@ class MatchAnalysis(Tabular):
         return [
             ("error rate, millipoints per decision", error_rate(first), error_rate(second)),
             ("decisions", str(first.overall.decisions), str(second.overall.decisions)),
-            ("luck", f"{first.luck.total:+.3f}", f"{second.luck.total:+.3f}"),
+            ("luck", f"{first.luck.total:+z.3f}", f"{second.luck.total:+z.3f}"),
         ]
 
     @property

@@ -37,7 +37,7 @@ async function showLanding(view) {
     ondragleave: () => drop.classList.remove("over"),
     ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); read(event.dataTransfer.files[0]); },
   }, h("p", t("drop words")), field(t("match file"), file), field(t("match text"), pasted),
-  button(t("view analyse"), () => pasted.value.trim() && take("match.mat", new TextEncoder().encode(pasted.value)), { id: "analyse-text" }), fast);
+  button(t("view analyse"), () => pasted.value.trim() && take(t("pasted"), new TextEncoder().encode(pasted.value)), { id: "analyse-text" }), fast);
   const kept = h("section");
   show(view, h("div", { class: "text" }, h("h1", t("analyse head")), told, drop, kept));
   await retried(kept, async () => {

@@ -246,13 +246,13 @@ def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
     say(
         f"{player}: {percent(chances.win)} wins ({percent(chances.win_gammon)} gammons), "
         f"{percent(1 - chances.win)} losses ({percent(chances.lose_gammon)} gammons), "
-        f"cubeless {chances.equity:+.3f}{how}"
+        f"cubeless {chances.equity:+z.3f}{how}"
     )
     mwc = decision.state.length > 0
     rows = [
         (
-            *(row["action"], f"{row['equity']:+.3f}"),
-            "" if row["difference"] is None else f"{row['difference']:+.3f}",
+            *(row["action"], f"{row['equity']:+z.3f}"),
+            "" if row["difference"] is None else f"{row['difference']:+z.3f}",
             *([percent(row["mwc"] or 0, 2)] * mwc),
         )
         for row in answer.table()["rows"]

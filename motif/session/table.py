@@ -295,7 +295,7 @@ class Table:
         ranked = self._advisor.ranked(self._session)
         self._say(f"The best plays according to {self._advisor.name}:")
         for number, one in enumerate(ranked[:_HINTS_SHOWN], 1):
-            self._say(f"{number:4}  {one.play.notation:24} {one.equity:+.3f}")
+            self._say(f"{number:4}  {one.play.notation:24} {one.equity:+z.3f}")
         if len(ranked) > _HINTS_SHOWN:
             self._say(f"      and {len(ranked) - _HINTS_SHOWN} more")
         self._listed = [one.play for one in ranked]
@@ -338,7 +338,7 @@ class Table:
         session, state = self._session, self._session.state()
         on = value_of_playing_on(session.position, state, self._game.judge_of(1 - session.on_roll))
         now = value_of_resigning(state, loss)
-        return f": playing on has an equity of {-on:+.3f}, and accepting {-now:+.3f}"
+        return f": playing on has an equity of {-on:+z.3f}, and accepting {-now:+z.3f}"
 
     def _say_how_it_ended(self) -> None:
         session = self._session

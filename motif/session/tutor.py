@@ -27,7 +27,7 @@ def decision_lines(decision: CubeDecision) -> list[str]:
     rows = cube_rows(decision)
     width = 2 + max(len(row.action) for row in rows)
     lines = [
-        f"      {words:{width}}{equity:+.3f}" + ("" if mwc is None else f"{mwc:9.2%} of the match")
+        f"      {words:{width}}{equity:+z.3f}" + ("" if mwc is None else f"{mwc:9.2%} of the match")
         for words, equity, mwc in rows
     ]
     return [*lines, f"      {cube_words(decision)}"]
@@ -134,7 +134,7 @@ class Tutor:
         assert session.roll is not None
         plays = choice.better.play, choice.worse.play
         values = zip(plays, choice.equities, strict=True)
-        self._prompter.say(*(f"  {play.notation:24} {equity:+.3f}" for play, equity in values))
+        self._prompter.say(*(f"  {play.notation:24} {equity:+z.3f}" for play, equity in values))
         try:
             explanation = explain_play(
                 evaluator, session.position, session.roll, state=session.valued_state(), choice=choice

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from motif.analysis.judge import MatchOptions, for_match
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
@@ -39,6 +40,7 @@ from motif.runtime.frames import Record
 from motif.runtime.layout import counted
 from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
 from motif.runtime.parallel import run_ordered
+from motif.runtime.progress import checkpoint
 
 if TYPE_CHECKING:
     from motif.analysis.explain import PositionExplanation
@@ -214,11 +216,10 @@ def hints(
     decisions: Decisions, evaluator: Evaluator, player: str, options: MatchOptions, jobs: int | None = None
 ) -> Iterator[Record]:
     """Yield the legal plays of each decision with the mover's equities, best first, as `hint` does."""
-    valued = {match: for_match(evaluator, options, match) for match in dict.fromkeys(decisions.matches)}
-    places = {match: place for place, match in enumerate(valued)}
-    states = np.array([places[match] for match in decisions.matches], np.int64)
-    function = partial(_hints, evaluator, list(valued.values()), player)
-    return _spread(function, evaluator, jobs, decisions.boards, decisions.rolls, states)
+    matches = np.empty(len(decisions.matches), object)
+    matches[:] = decisions.matches
+    function = partial(_hints, evaluator, player, options)
+    return _spread(function, evaluator, jobs, decisions.boards, decisions.rolls, matches)
 
 
 def hint(
@@ -274,7 +275,7 @@ def details(position: Position, evaluator: Evaluator) -> Details:
 
 
 def _spread(
-    function: Callable[..., list[_Result]], evaluator: Evaluator, jobs: int | None, *arrays: Board | IntArray
+    function: Callable[..., list[_Result]], evaluator: Evaluator, jobs: int | None, *arrays: npt.NDArray[Any]
 ) -> Iterator[_Result]:
     """Yield the results of `function` on slices of `arrays`; lookahead runs in worker processes."""
     quick = isinstance(evaluator, StaticEvaluator)
@@ -291,21 +292,23 @@ def _probabilities(evaluator: Evaluator, boards: Board) -> list[Probabilities]:
 
 def _hints(
     evaluator: Evaluator,
-    valued: Sequence[tuple[MatchState | None, Record]],
     player: str,
+    options: MatchOptions,
     boards: Board,
     rolls: IntArray,
-    states: IntArray,
+    matches: npt.NDArray[np.object_],
 ) -> list[Record]:
-    """Return a record for each board and roll; `states` (n,) are their places in `valued`."""
+    """Return a record for each board and roll; those of one match state are ranked together."""
     records: dict[int, Record] = {}
-    for place in np.unique(states).tolist():
-        rows, (state, facts) = np.flatnonzero(states == place), valued[place]
+    rows_of: dict[MatchState | None, list[int]] = {}
+    for row, match in enumerate(matches):
+        rows_of.setdefault(match, []).append(row)
+    for match, rows in rows_of.items():
+        checkpoint()
+        state, facts = for_match(evaluator, options, match)
         ranked = _ranked(evaluator, state, boards[rows], rolls[rows])
-        records |= {
-            row: {**record, "player": player, **facts}
-            for row, record in zip(rows.tolist(), ranked, strict=True)
-        }
+        for row, record in zip(rows, ranked, strict=True):
+            records[row] = {**record, "player": player, **facts}
     return [records[row] for row in range(len(boards))]
 
 

@@ -12,9 +12,11 @@ from motif.runtime.progress import COMPILATION
 # A busy machine is not an error: examples and their generation have no deadline.
 settings.register_profile("busy", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
-# If a shell starts tests in the background, they ignore Ctrl-C, and so do the processes that
-# they start and interrupt.
+# If a shell starts tests in the background, or nohup does, they ignore a signal, and so would the processes
+# that they start and interrupt.  Handlers are not inherited: those processes have the default again.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda number, frame: None)
 # The output of a command in a test must not depend on which kernels are in the cache.
 COMPILATION.is_said = True
 

@@ -102,10 +102,10 @@ if TYPE_CHECKING:
     from motif.runtime.package import VERSION
     from motif.runtime.parallel import working_on as working_on
     from motif.sampling.conversion import convert as convert
+    from motif.sampling.dataset import Dataset as Dataset
+    from motif.sampling.dataset import read_dataset as read_dataset
     from motif.sampling.sample import SampleResult as SampleResult
     from motif.sampling.sample import SampleSettings as SampleSettings
-    from motif.sampling.samples import Dataset as Dataset
-    from motif.sampling.samples import read_dataset as read_dataset
 
     __version__ = VERSION
     load = load_player

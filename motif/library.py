@@ -33,8 +33,8 @@ from motif.doubling import CubeDecision, match_equity_table
 from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import OUTPUTS, Evaluator, LookaheadEvaluator, Probabilities
 from motif.evaluators.bearoff import BearoffChances, bearoff_chances
+from motif.evaluators.known_players import LATEST
 from motif.evaluators.lookahead import MAX_PLIES
-from motif.evaluators.named import LATEST
 from motif.evaluators.probabilities import equities
 from motif.library_options import MatchKeywords, lists_fields
 from motif.players.player import PlayerLike, evaluator_of

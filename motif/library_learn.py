@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 from motif.analysis.term_report import with_words
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
-from motif.evaluators.named import LATEST, WRITTEN_WEIGHT_SUFFIXES
+from motif.evaluators.known_players import LATEST, WRITTEN_WEIGHT_SUFFIXES
 from motif.evaluators.static import from_weights, weights_of
 from motif.fitting.significance import TERM_TABLE_SUFFIX
 from motif.learning.bootstrap_config import configured, with_seed
@@ -28,11 +28,11 @@ from motif.runtime.errors import DatasetError, FitError, MotifError, PlayerError
 from motif.runtime.files import check_target, path_of, paths_of
 from motif.runtime.frames import Row
 from motif.runtime.settings import changed, check_count, check_flag, check_seed, settings_with
+from motif.sampling.dataset import Dataset
 from motif.sampling.game_results import ScoreResults, read_results
 from motif.sampling.recorded_games import read_games
 from motif.sampling.sample import SampleResult, SampleSettings
 from motif.sampling.sample import sample as make_samples
-from motif.sampling.samples import Dataset
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

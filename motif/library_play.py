@@ -10,11 +10,11 @@ from motif.doubling.bras_windows import DoublingSet, doubling_set
 from motif.doubling.efficiency_fit import EfficiencyFit, fit_efficiency
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
-from motif.evaluators.named import LATEST
+from motif.evaluators.known_players import LATEST
 from motif.players.player import PlayerLike, evaluator_of, load_player
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.settings import check_count, check_seed
-from motif.sampling.samples import Dataset, read_parts
+from motif.sampling.dataset import Dataset, read_parts
 
 
 def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None = None) -> dict[str, float]:

@@ -9,7 +9,7 @@ from motif.board.moves import legal_plays as plays_of
 from motif.board.position import PositionLike, Positions
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.cubeful_rollout import CubeRollout, roll_out_cube
-from motif.evaluators.named import LATEST
+from motif.evaluators.known_players import LATEST
 from motif.library import given_roll, legal_play, match_options, position_and_match
 from motif.library_options import ComparedKeywords, MatchKeywords, RolloutKeywords, lists_fields
 from motif.players.player import PlayerLike, evaluator_of

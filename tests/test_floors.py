@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.house import (
+from tools.import_graph import (
     CELLARS,
     FLOORS,
     ROOT,
@@ -150,7 +150,7 @@ def test_allowed_imports(module, source):
         ("motif/board/moves.py", "from numba import njit"),
         ("motif/__init__.py", "from numba import njit"),
         ("motif/cli/main.py", "from tests.board import oracle"),
-        ("motif/cli/main.py", "from tools.house import FLOORS"),
+        ("motif/cli/main.py", "from tools.import_graph import FLOORS"),
     ],
 )
 def test_forbidden_imports(module, source):

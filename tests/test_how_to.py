@@ -17,7 +17,7 @@ import pytest
 
 from motif.cli.main import main
 from tests.short_rollouts import shorten_rollouts
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.tutorial import blocks
 
 FOLDER = ROOT / "docs" / "how-to"

@@ -23,7 +23,7 @@ import motif
 from motif.analysis.judge import MatchOptions
 from motif.board.game_record import MatchRecord
 from motif.cli.main import main
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.evaluators.probabilities import OUTPUTS as PROBABILITIES
 from motif.library_options import FitKeywords, MatchKeywords, RolloutKeywords, SampleKeywords
 from motif.parameters import ParameterSet

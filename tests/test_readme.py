@@ -16,7 +16,7 @@ from motif.contests import play_money_games
 from motif.contests.result import CERTAIN
 from motif.players.gnubg_process import installed_gnubg
 from motif.runtime.errors import PlayerError
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.tutorial import blocks
 
 README = (ROOT / "README.md").read_text("utf-8")

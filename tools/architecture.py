@@ -17,7 +17,7 @@ from typing import Any
 from xml.sax.saxutils import unescape
 
 from motif.runtime.files import write_text
-from tools.house import CELLARS, FLOORS, ROOT, TOP, CompiledCore, folder_of, imports, sources
+from tools.import_graph import CELLARS, FLOORS, ROOT, TOP, CompiledCore, folder_of, imports, sources
 from tools.marked_page import reporting, write_region
 
 PAGE = ROOT / "docs" / "dev" / "architecture.md"

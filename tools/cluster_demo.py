@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.local_cluster import machines
 
 SAMPLE = shlex.split("sample --player motif-v1 --games 192 --trials 12 --rate 0.1 --candidates 4 --seed 3")

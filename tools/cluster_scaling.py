@@ -18,10 +18,10 @@ import psutil
 from motif.evaluators import load_static
 from motif.evaluators.static import filtered
 from motif.runtime.parallel import run_ordered, worker_count, working_on
-from motif.sampling.dataset import DatasetPart, write_manifest, write_part
+from motif.sampling.dataset import Dataset
+from motif.sampling.dataset_files import DatasetPart, write_manifest, write_part
 from motif.sampling.sample import SampleSettings, sample, sample_games
-from motif.sampling.samples import Dataset
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.local_cluster import Machines, machines
 from tools.marked_page import write_region
 from tools.relay import relay

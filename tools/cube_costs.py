@@ -23,7 +23,7 @@ from motif.doubling.cube_states import cube_model_for
 from motif.doubling.efficiency_fit import boards_of_self_play
 from motif.doubling.equities import DEFAULT_EFFICIENCY, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollouts.rollout_settings import RolloutSettings

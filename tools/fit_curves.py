@@ -25,10 +25,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.fitting.objective import PassRecord
 from motif.fitting.problem import Problem
-from motif.fitting.solve import solver
+from motif.fitting.solvers import solver
 from motif.fitting.terms import Terms
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
@@ -37,7 +37,7 @@ from motif.runtime.arrays import Float32Array, FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import one_thread
 from tools.fit_speed import made_samples
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.marked_page import reporting, write_region
 
 REGION = "fit curves"

@@ -32,9 +32,9 @@ import numpy.typing as npt
 
 from motif.board.packed import pack_many
 from motif.evaluators import load_static
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.fitting.problem import Problem
-from motif.fitting.solve import solver
+from motif.fitting.solvers import solver
 from motif.fitting.terms import Terms
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features

@@ -20,7 +20,7 @@ from matplotlib.ticker import FuncFormatter
 from motif.benchmarks.benchmark_files import BenchmarkFile, read_benchmark
 from motif.benchmarks.choices import player_choices
 from motif.benchmarks.losses import mean_in_millipoints
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.players import Player, load
 from motif.reports.style import picture
 from motif.runtime.errors import PlayerError

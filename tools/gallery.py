@@ -7,10 +7,10 @@ import hashlib
 from collections.abc import Callable
 from shutil import rmtree
 
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.runtime.files import write_text
 from motif.runtime.package import VERSION
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.tutorial import COMMANDS, Block, blocks, command_lines, run
 
 PAGE = ROOT / "docs" / "gallery.md"

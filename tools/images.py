@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.reports.style import BLUE, FAINT, SMALL, VERMILION, picture
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.player_table import read_records
 from tools.strength_table import RECORDS
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from tools.house import ROOT
+from tools.import_graph import ROOT
 
 HOST = "127.0.0.1"
 PATIENCE = 300

@@ -10,7 +10,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from motif.runtime.files import write_text
-from tools.house import ROOT
+from tools.import_graph import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 _LONGEST = 300

@@ -12,7 +12,7 @@ from pathlib import Path
 from motif.benchmarks.speed import measure_speed
 from motif.board.position import Position
 from motif.evaluators import load_static
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.rollouts import RolloutSettings, rollout
 from tools.text_gnubg import TextGnubg, gnubg_path
 

@@ -23,7 +23,7 @@ from motif.benchmarks.speed import midgame_boards, timed
 from motif.contests import play_money_games
 from motif.contests.result import MIN_PAIRS
 from motif.evaluators import Evaluator
-from motif.evaluators.named import NET_PREFIX, entry_of, shipped_weights
+from motif.evaluators.known_players import NET_PREFIX, entry_of, shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.runtime import documents

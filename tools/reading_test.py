@@ -25,7 +25,7 @@ from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.players.ranking import rank_plays
 from motif.runtime.errors import PlayerError
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.marked_page import reporting, write_region
 
 DATA = ROOT / "tests" / "analysis" / "data"

@@ -23,7 +23,7 @@ from motif.board.identifiers import boards_from_keys, position_key
 from motif.board.moves import legal_plays
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts

@@ -26,7 +26,7 @@ import numpy as np
 from motif.analysis.evaluator_analysis import self_play_positions
 from motif.board.identifiers import gnubg_ids
 from motif.players import load
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.marked_page import write_region
 
 REGION = "load"

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from motif.evaluators.named import default_player, shipped_weights
+from motif.evaluators.known_players import default_player, shipped_weights
 from motif.runtime.errors import BenchmarkError
 from motif.runtime.layout import listed
 from tools import player_table
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.marked_page import reporting, write_region
 from tools.player_table import CLASSES, PLAYERS, REFERENCE, Record
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from motif.benchmarks.benchmark_files import keyed_decision
 from motif.benchmarks.benchmark_making import roller_of
-from motif.benchmarks.verdict import RolledPlay, Roller, Rule, rolled_plays
+from motif.benchmarks.roller_rollouts import RolledPlay, Roller, Rule, rolled_plays
 from motif.board.moves import legal_plays
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from motif.benchmarks.benchmark_files import by_play, keyed_decision, read_benchmark, write_lines
 from motif.benchmarks.choices import player_choices
-from motif.benchmarks.verdict import rolled_plays
+from motif.benchmarks.roller_rollouts import rolled_plays
 from motif.board.identifiers import boards_from_keys, position_key
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from tools.house import ROOT
+from tools.import_graph import ROOT
 
 PAGE = ROOT / "docs" / "tutorial" / "first-hour.md"
 COMMANDS, FILE, SHOWN = "sh", "python", "text"

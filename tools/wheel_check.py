@@ -19,7 +19,7 @@ from shutil import rmtree
 
 import yaml
 
-from tools.house import ROOT
+from tools.import_graph import ROOT
 
 LARGEST = 15_000_000
 """Maximum size of a wheel in bytes."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from tools.house import ROOT
+from tools.import_graph import ROOT
 
 RULES = Path(__file__).with_name("words.yaml")
 SUFFIXES = {".cff", ".css", ".html", ".ipynb", ".js", ".json", ".md", ".py", ".toml", ".yaml", ".yml", ""}

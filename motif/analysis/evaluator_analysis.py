@@ -38,7 +38,7 @@ from motif.runtime.files import csv_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import one_thread, run_ordered
 from motif.runtime.progress import progress
-from motif.sampling.samples import read_parts
+from motif.sampling.dataset import read_parts
 
 _FORMAT = "motif-analysis/1"
 MAX_IMPORTANT = 6

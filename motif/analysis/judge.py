@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from motif.evaluators.named import default_player, without_plies
+from motif.evaluators.known_players import default_player, without_plies
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.settings import SettingFields, check_types, check_unused, setting
 

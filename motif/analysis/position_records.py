@@ -40,7 +40,7 @@ from motif.runtime.frames import Record
 from motif.runtime.layout import counted
 from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
 from motif.runtime.parallel import run_ordered
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 
 if TYPE_CHECKING:
     from motif.analysis.explain import PositionExplanation
@@ -304,7 +304,7 @@ def _hints(
     for row, match in enumerate(matches):
         rows_of.setdefault(match, []).append(row)
     for match, rows in rows_of.items():
-        checkpoint()
+        end_if_cancelled()
         state, facts = for_match(evaluator, options, match)
         ranked = _ranked(evaluator, state, boards[rows], rolls[rows])
         for row, record in zip(rows, ranked, strict=True):

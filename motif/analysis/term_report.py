@@ -38,7 +38,7 @@ from motif.parameters import Parameter
 from motif.parameters.named_sets import features
 from motif.runtime.errors import DatasetError, SettingError
 from motif.runtime.parallel import one_thread
-from motif.sampling.dataset import dataset_fingerprint
+from motif.sampling.dataset_files import dataset_fingerprint
 
 YES_OR_NO = "yes or no"
 WORDS = 20

@@ -35,7 +35,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmarks.verdict import RolledPlay
+from motif.benchmarks.roller_rollouts import RolledPlay
 from motif.board.identifiers import boards_of_lines, position_key
 from motif.board.packed import Board
 from motif.board.position import Position

@@ -17,13 +17,13 @@ from typing import Any, Literal
 import numpy as np
 
 from motif.benchmarks.benchmark_files import RolledDecision, keyed_decision, write_benchmark
-from motif.benchmarks.verdict import Roller, Rule, rolled_plays
+from motif.benchmarks.roller_rollouts import Roller, Rule, rolled_plays
 from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
 from motif.board.position import Positions, as_boards
 from motif.evaluators import Evaluator, StaticEvaluator, load_evaluator, load_static
-from motif.evaluators.named import LATEST, own_name, without_plies
+from motif.evaluators.known_players import LATEST, own_name, without_plies
 from motif.evaluators.probabilities import turned
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player, load

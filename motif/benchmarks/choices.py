@@ -29,11 +29,11 @@ from motif.benchmarks.losses import (
     paired,
 )
 from motif.board.identifiers import gnubg_id, position_key
-from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
+from motif.board.xgid_ogid import xgid
 from motif.evaluators import Evaluator
 from motif.evaluators.evaluator import first_best
 from motif.evaluators.probabilities import switched_equities
@@ -48,7 +48,7 @@ from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
 
 if TYPE_CHECKING:
-    from motif.sampling.samples import Dataset
+    from motif.sampling.dataset import Dataset
 
 _DECISIONS_AT_ONCE, _POSITIONS_AT_ONCE = 500, 2048
 _Item = TypeVar("_Item", bound=np.generic)

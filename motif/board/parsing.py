@@ -4,11 +4,11 @@ The format is recognised by its shape; the module of the format then parses the 
 """
 
 from motif.board.identifiers import ID_LENGTH, KEY_LENGTH, position_from_gnubg_id, position_from_key, quoted
-from motif.board.match_ids import XGID_PREFIX, looks_like_ogid, position_from_ogid, position_from_xgid
 from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_from_id
 from motif.board.moves import parse_roll
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
+from motif.board.xgid_ogid import XGID_PREFIX, looks_like_ogid, position_from_ogid, position_from_xgid
 from motif.runtime.errors import PositionError, shown
 from motif.runtime.layout import counted
 

@@ -177,14 +177,14 @@ class Position:
     @property
     def xgid(self) -> str:
         """The XGID, with its prefix; if `match` is None, for money play with a centred cube."""
-        from motif.board.match_ids import xgid
+        from motif.board.xgid_ogid import xgid
 
         return xgid(self, self.match)
 
     @property
     def ogid(self) -> str:
         """The OGID, without a prefix; if `match` is None, for money play with a centred cube."""
-        from motif.board.match_ids import ogid
+        from motif.board.xgid_ogid import ogid
 
         return ogid(self, self.match)
 

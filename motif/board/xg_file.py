@@ -20,9 +20,9 @@ from typing import Any
 
 from motif.board.game_record import CubeAction, GameRecord, GameRecorder, MatchRecord, Turn, with_crawford
 from motif.board.mat_file import mat_name
-from motif.board.match_ids import position_from_ogid
 from motif.board.moves import checked_roll, legal_plays
 from motif.board.smile import SmileError, list_lengths
+from motif.board.xgid_ogid import position_from_ogid
 from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.runtime.limits import (
     CONVERTED_MOVES,

@@ -16,7 +16,7 @@ from motif.cli.options import (
     option,
 )
 from motif.cli.printing import PIPED_WIDTH, note, print_table, printed_json, say, tell
-from motif.evaluators.named import entry_of, own_name, without_plies
+from motif.evaluators.known_players import entry_of, own_name, without_plies
 from motif.runtime.errors import RecordError, SettingError
 from motif.runtime.files import check_target
 from motif.runtime.layout import counted

@@ -22,7 +22,7 @@ from motif.cli.options import (
     picture_option,
 )
 from motif.cli.printing import note, print_table, printed_json, say
-from motif.evaluators.named import own_name
+from motif.evaluators.known_players import own_name
 from motif.runtime.errors import SettingError
 from motif.runtime.layout import counted, p_text
 from motif.runtime.parallel import working_on

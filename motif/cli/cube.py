@@ -21,7 +21,7 @@ from motif.cli.options import (
     picture_option,
 )
 from motif.cli.printing import note, percent, print_board, print_table, printed_json, say
-from motif.evaluators.named import entry_of, static_words, without_plies
+from motif.evaluators.known_players import entry_of, static_words, without_plies
 from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Record
 

@@ -150,7 +150,7 @@ def fit(
     docs/how-to/files.md in motif's source, and docs/how-to/terms.md in motif's source.
     """
     from motif.analysis.term_report import with_words
-    from motif.evaluators.named import weights_called
+    from motif.evaluators.known_players import weights_called
     from motif.learning.fit import fit_dataset
     from motif.parameters.named_sets import check_found
 
@@ -187,7 +187,7 @@ def fit(
 
 def _pruned(settings: "FitSettings", prune: bool, prune_z: float | None) -> "FitSettings":
     """Return the settings with the options --prune and --prune-z."""
-    from motif.fitting.solve import PRUNE_Z
+    from motif.fitting.solvers import PRUNE_Z
     from motif.learning.fit_settings import check_size
 
     check_size("prune_z", prune_z)
@@ -209,7 +209,7 @@ def _configured(config: Path, settings: "FitSettings", context: typer.Context) -
 
 
 def _note_missing_parts(folders: Sequence[Path]) -> None:
-    from motif.sampling.dataset import parts_there
+    from motif.sampling.dataset_files import parts_there
 
     for folder in folders:
         there, wanted = parts_there(folder)

@@ -75,7 +75,7 @@ def benchmark(
     from motif.benchmarks.choices import benchmark_players, dataset_decisions
     from motif.learning.recalibration import fitted_to
     from motif.players import load
-    from motif.sampling.samples import read_parts
+    from motif.sampling.dataset import read_parts
 
     check_apart(files, html)
     paths, shown = list(dict.fromkeys(files)), worst or (_USUALLY_SHOWN if html else 0)
@@ -160,9 +160,9 @@ def _positions(sources: Sequence[Path]) -> "Board":
     import numpy as np
 
     from motif.board.packed import unpack_many
-    from motif.sampling.dataset import is_dataset
+    from motif.sampling.dataset import read_parts
+    from motif.sampling.dataset_files import is_dataset
     from motif.sampling.recorded_games import read_games
-    from motif.sampling.samples import read_parts
 
     datasets = [source for source in sources if is_dataset(source)]
     files = [source for source in sources if source not in datasets]

@@ -20,7 +20,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from motif.analysis.judge import JUDGE, MatchOptions, judge_of
 from motif.analysis.phrases import languages
-from motif.evaluators.named import (
+from motif.evaluators.known_players import (
     BRAS_PREFIX,
     ROLLOUT_PREFIX,
     WEIGHT_SUFFIXES,

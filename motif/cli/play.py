@@ -31,7 +31,7 @@ from motif.runtime.parallel import TERMINATIONS, handled
 if TYPE_CHECKING:
     from motif.session.prompter import Screen
     from motif.session.session import GameSession, Seat, SessionRules
-    from motif.session.table import Table, TableOptions
+    from motif.session.terminal_view import TerminalOptions, TerminalView
     from motif.session.tutor import Tutor
 
 HUMAN = "human"
@@ -86,17 +86,17 @@ class HelpChoice:
     ] = None
     hint_player: Annotated[str, player_option("Player that gives hints.")] = JUDGE
 
-    def table_options(self, auto_roll: bool, save: Path | None) -> "TableOptions":
+    def terminal_options(self, auto_roll: bool, save: Path | None) -> "TerminalOptions":
         """Return the options of the table; raises `SettingError` for a bad limit."""
-        from motif.session.table import TableOptions
+        from motif.session.terminal_view import TerminalOptions
 
-        limit = TableOptions.tutor_limit if self.tutor_limit is None else self.tutor_limit
+        limit = TerminalOptions.tutor_limit if self.tutor_limit is None else self.tutor_limit
         if not limit >= 0:  # also refuses NaN
             raise SettingError(f"--tutor-limit must be at least 0, not {limit}")
         if self.tutor is None and self.tutor_limit is not None:
             raise SettingError("--tutor-limit requires --tutor")
         tutor = None if self.tutor is None else evaluator_of(self.tutor)
-        return TableOptions(auto_roll=auto_roll, tutor=tutor, tutor_limit=limit, kept=save)
+        return TerminalOptions(auto_roll=auto_roll, tutor=tutor, tutor_limit=limit, kept=save)
 
 
 DiceSeed = Annotated[
@@ -156,7 +156,7 @@ def play(
     from motif.session.advisor import Advisor
     from motif.session.event_game import EventGame
     from motif.session.session import GameSession, record_tags
-    from motif.session.table import Table
+    from motif.session.terminal_view import TerminalView
 
     rules.check(games)
     seats, advisor = _seats(*_sides(first, second), names), Advisor(evaluator_of(helpers.hint_player))
@@ -164,38 +164,38 @@ def play(
     session = GameSession(seats, record_tags(rules.session_rules, date.today()), rules.session_rules)
     screen = _screen(json)
     game = EventGame(session, seeded, lambda: advisor, typed_dice=dice is _Dice.MANUAL)
-    table = Table(game, screen, helpers.table_options(auto_roll, save))
-    table.prompter.write_kept()  # A name or folder that does not fit should fail before the game.
+    view = TerminalView(game, screen, helpers.terminal_options(auto_roll, save))
+    view.prompter.write_kept()  # A name or folder that does not fit should fail before the game.
     repeat = f"The dice seed is {seeded.seed}; --seed {seeded.seed} repeats the rolls."
     screen.say(f"{opening_line(session)} {'You type the dice.' if game.typed_dice else repeat}")
     if any(seat.is_person for seat in seats):
         screen.say("Type ? for a list of commands.")
-    _run(table, games, save)
+    _run(view, games, save)
     if json:
         typed = {"dice": dice.value, "seed": seeded.seed, "save": save}
-        print(json_line({**play_result(session, table.tutor), **typed}))
+        print(json_line({**play_result(session, view.tutor), **typed}))
 
 
-def _run(table: "Table", games: int | None, save: Path | None) -> None:
+def _run(view: "TerminalView", games: int | None, save: Path | None) -> None:
     """Play, and save the record however the game ends."""
     from motif.session.prompter import EndOfInput, Quit
 
     try:
         with handled(TERMINATIONS, signal.default_int_handler):
-            table.run(games)
+            view.run(games)
     except (Quit, EndOfInput):
-        table.prompter.write_kept()
+        view.prompter.write_kept()
     except KeyboardInterrupt:
-        table.prompter.write_kept()
+        view.prompter.write_kept()
         kept = "use --save FILE to keep a record" if save is None else f"the games so far are in {save}"
         raise Interrupted(kept) from None
     except BaseException:
-        table.prompter.write_kept()
+        view.prompter.write_kept()
         raise
-    if table.tutor is not None:
-        table.tutor.sum_up()
+    if view.tutor is not None:
+        view.tutor.sum_up()
     if save is not None:
-        table.prompter.say(f"Saved to {save}")
+        view.prompter.say(f"Saved to {save}")
 
 
 def _screen(json: bool) -> "Screen":

@@ -29,7 +29,7 @@ from motif.cli.options import (
     player_option,
 )
 from motif.cli.printing import percent, print_board, print_table, print_valued, printed_json, say
-from motif.evaluators.named import without_plies
+from motif.evaluators.known_players import without_plies
 from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.frames import Record
 from motif.runtime.layout import columns, counted
@@ -75,8 +75,8 @@ def evaluate(
     weighted sums; for bras it shows D, g(D) and the scores S.
     """
     from motif.analysis.position_records import details, evaluations, read_positions
-    from motif.board.match_ids import ogid, xgid
     from motif.board.parsing import parse_position
+    from motif.board.xgid_ogid import ogid, xgid
 
     _check_all(every, detailed)
     check_choice(identifier, batch, "ID")

@@ -486,7 +486,7 @@ def export(
     In any program that runs ONNX, the graph returns the same probabilities and ranks plays in the same order.
     In motif it plays as onnx:OUT.
     """
-    from motif.evaluators.named import weights_called
+    from motif.evaluators.known_players import weights_called
     from motif.evaluators.nets import write_exported
     from motif.evaluators.static import BEAROFF_SUFFIX
 

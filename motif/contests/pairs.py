@@ -15,7 +15,7 @@ from motif.contests.cube_games import cube_player, play_cube_games, play_match_p
 from motif.contests.result import ContestRules, PlayedPairs
 from motif.contests.sequential import SequentialTest
 from motif.evaluators import Evaluator
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.evaluators.probabilities import switched_equities
 from motif.players.player import Player, PlayerLike, cube_evaluator, load_player
 from motif.rollouts.games import Dice, SeededDice, lockstep, luck_of_rolls, starts

@@ -6,9 +6,9 @@ from motif.runtime.package import lazy_names
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator as Evaluator
+    from motif.evaluators.known_players import load_evaluator as load_evaluator
+    from motif.evaluators.known_players import load_static as load_static
     from motif.evaluators.lookahead import LookaheadEvaluator as LookaheadEvaluator
-    from motif.evaluators.named import load_evaluator as load_evaluator
-    from motif.evaluators.named import load_static as load_static
     from motif.evaluators.probabilities import OUTPUTS as OUTPUTS
     from motif.evaluators.probabilities import Probabilities as Probabilities
     from motif.evaluators.static import StaticEvaluator as StaticEvaluator

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from motif.board.packed import Board
 from motif.board.position import Position, PositionLike
-from motif.evaluators.named import BRAS_PREFIX
+from motif.evaluators.known_players import BRAS_PREFIX
 from motif.evaluators.static import StaticEvaluator, weights_model
 from motif.evaluators.weight_file import WeightFile, linear_head
 from motif.parameters.bras_set import BRAS_SET

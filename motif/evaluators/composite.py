@@ -15,7 +15,7 @@ from motif.board.identifiers import quoted
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.named import COMPOSITE_PREFIX, load_evaluator
+from motif.evaluators.known_players import COMPOSITE_PREFIX, load_evaluator
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.arrays import Float32Array, FloatArray

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.compiler.jit import inline_kernel, trailing_zeros
 from motif.compiler.simd import GROUP, OUTPUT_COUNT, SQUASH_LIMIT, WIDTH, add_rows, sums_of_squashed
-from motif.evaluators.forms import add_part, fresh_boards, share_sums
+from motif.evaluators.quadratic_forms import add_part, fresh_boards, share_sums
 from motif.runtime.arrays import Float32Array, IntArray
 
 MAX_UNITS = 512
@@ -93,8 +93,8 @@ def load_point_rows(batch, k, position_class, packed, occupied):
 def add_hidden_layer(hidden, position_class, batch, boards, common):
     """Add the hidden layer of a class to ``batch.raws`` of the first `boards` boards.
 
-    `common` is what the boards have in common (see `motif.evaluators.forms`). The result of a board is
-    bit-identical whatever other boards are in the batch.
+    `common` is what the boards have in common (see `motif.evaluators.quadratic_forms`). The result of a board
+    is bit-identical whatever other boards are in the batch.
     """
     count = hidden.counts[position_class]
     bias, inputs, begins = hidden.bias[position_class], hidden.inputs[position_class], hidden.begins

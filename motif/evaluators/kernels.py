@@ -15,7 +15,6 @@ from motif.compiler.simd import GROUP, TOGETHER
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.calibration import calibrated
 from motif.evaluators.cube_model import CUBELESS, held_and_taken, value_for_side
-from motif.evaluators.forms import ABSENT, AGAIN, APART, FIRST, add_forms, find_nonzero
 from motif.evaluators.hidden_layer import add_hidden_layer, load_point_rows
 from motif.evaluators.point_table import table_score_of_mover
 from motif.evaluators.probabilities import (
@@ -32,6 +31,7 @@ from motif.evaluators.probabilities import (
     squash_probability,
     switch_value,
 )
+from motif.evaluators.quadratic_forms import ABSENT, AGAIN, APART, FIRST, add_forms, find_nonzero
 from motif.parameters.position_class import classify
 from motif.parameters.sets import measure, take_places
 from motif.runtime.streams import next_below

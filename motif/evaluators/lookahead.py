@@ -61,7 +61,7 @@ from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.position_class import RACE, classify_many
 from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, plain_text
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 
 _POSITIONS_AT_ONCE = 512
 _BETWEEN_CHECKPOINTS = 16
@@ -526,7 +526,7 @@ class LookaheadEvaluator(Evaluator):
             return _looked_ahead(self._replies, boards, plies, last, view, rows)
         values = np.empty(self._shape(len(boards), view, rows))
         for part in _slices(len(boards), _POSITIONS_AT_ONCE):
-            checkpoint()
+            end_if_cancelled()
             held = self._mean_over_rolls(boards[part], plies, view, rows)
             if rows or view.cube_model.is_cubeless:
                 values[part] = held
@@ -598,7 +598,7 @@ def _looked_ahead(
     tree, cubeless = thread_tree(), view.cube_model.is_cubeless
     equities = np.empty(len(boards) if cubeless else (len(boards), 2))
     for part in _slices(len(boards), _BETWEEN_CHECKPOINTS):
-        checkpoint()
+        end_if_cancelled()
         some, values, chances = packed[part], equities[part], probabilities[part]
         if cubeless:
             look_ahead_many(model, some, plies, last, space, tree, values, chances)

@@ -21,7 +21,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position, as_boards
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.named import load_evaluator
+from motif.evaluators.known_players import load_evaluator
 from motif.evaluators.probabilities import OUTPUTS
 from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import LINE_WANTED, WeightFile, is_line

@@ -20,7 +20,6 @@ from motif.evaluators.bearoff.lookup import TWO_SIDED_CHECKERS
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.forms import ABSENT, FormTables
 from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, squash_units
 from motif.evaluators.kernels import (
     SOURCES,
@@ -45,6 +44,7 @@ from motif.evaluators.model import (
 )
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_HEAD, HEADS, OUTPUTS, WIN, switched_equities
+from motif.evaluators.quadratic_forms import ABSENT, FormTables
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters import ParameterSet

@@ -15,7 +15,7 @@ from motif.runtime.errors import MotifError, SettingError, plain_text, shown
 from motif.runtime.files import text_of, write_text
 from motif.runtime.limits import YAML_FILE
 from motif.runtime.settings import SEED_LIMIT, changed, check_seed
-from motif.sampling.dataset import ROLLOUTS
+from motif.sampling.dataset_files import ROLLOUTS
 from motif.sampling.sample import OF_ROLLOUTS, SamplePlan, SampleSettings
 
 CONFIG = "config.yaml"

@@ -34,7 +34,7 @@ from motif.runtime.files import (
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.runtime.settings import check_count
-from motif.sampling.dataset import read_manifest_positions
+from motif.sampling.dataset_files import read_manifest_positions
 from motif.sampling.sample import sample
 from motif.sampling.sample import warm_up as warm_up_sampling
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from motif.fitting import least_squares
 from motif.fitting.objective import FitResult
-from motif.fitting.solve import solver
+from motif.fitting.solvers import solver
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import HeadFit, head_problem, head_terms, rows_of_head
 from motif.learning.rows import ClassRows

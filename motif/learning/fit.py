@@ -22,7 +22,7 @@ from motif.evaluators.static import prepared, simple
 from motif.evaluators.weight_file import LINE_WANTED, HeadWeights, PreFilter, WeightFile, is_line
 from motif.fitting.objective import FAILURES, TOLERANCE, FitResult
 from motif.fitting.significance import term_names, write_terms
-from motif.fitting.solve import solver
+from motif.fitting.solvers import solver
 from motif.learning.cross_check import CrossCheck, check_fit, compared, head_to_check
 from motif.learning.fit_errors import (
     WinErrors,
@@ -44,7 +44,7 @@ from motif.learning.heads import (
     heads_to_fit,
     term_errors,
 )
-from motif.learning.hidden import METHOD, check_start, fit_hidden_classes
+from motif.learning.hidden_classes import METHOD, check_start, fit_hidden_classes
 from motif.learning.label_levels import with_levels
 from motif.learning.move_filter import KEPT_PLAYS, filter_steps
 from motif.learning.rows import LABELS, ClassRows, check_different, class_rows
@@ -57,7 +57,7 @@ from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.streams import derive_states
-from motif.sampling.dataset import dataset_fingerprint
+from motif.sampling.dataset_files import dataset_fingerprint
 
 NO_TERM_TABLE = "term_table: terms fitted together with hidden units have no standard errors"
 _WARM_UP_ROWS = 8

@@ -58,7 +58,7 @@ class FitSettings(SettingFields):
     ridge: float = setting(5.0, "Ridge penalty of probability heads, relative to the sum of squared errors.")
     equity_ridge: float = setting(50.0, "Ridge penalty of equity heads, whose errors are larger.")
     prune: float | None = setting(
-        None, "Remove pairs with weights below this many standard errors (see `motif.fitting.solve`)."
+        None, "Remove pairs with weights below this many standard errors (see `motif.fitting.solvers`)."
     )
     bearoff: bool = setting(False, "Use the bearoff tables where they apply, in fits and in play.")
     validation: float = setting(0.1, "Share of the games held out for validation.")
@@ -72,7 +72,7 @@ class FitSettings(SettingFields):
 
     def check(self) -> None:
         """Raise `FitError` for an invalid value, `SettingError` for an invalid seed."""
-        from motif.fitting.solve import solver
+        from motif.fitting.solvers import solver
         from motif.parameters import parameter_set
 
         check_seed(self.seed)

@@ -14,7 +14,7 @@ from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.fitting.objective import FitResult
 from motif.fitting.problem import Link, Problem
 from motif.fitting.significance import HeadTerms, significance, term_names, term_statistics, weight_vector
-from motif.fitting.solve import pruned, solver
+from motif.fitting.solvers import pruned, solver
 from motif.fitting.terms import Terms
 from motif.learning.fit_settings import FitSettings
 from motif.learning.rows import LABELS, ClassRows, rows_where

@@ -13,7 +13,7 @@ from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import equities
 from motif.fitting.problem import decision_starts
 from motif.learning.heads import possible
-from motif.sampling.samples import Dataset
+from motif.sampling.dataset import Dataset
 
 
 def with_levels(data: Dataset, evaluator: Evaluator) -> Dataset:

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from motif.evaluators import OUTPUTS
 from motif.runtime.arrays import Float32Array
-from motif.sampling.dataset import ROLLOUTS
+from motif.sampling.dataset import Dataset
+from motif.sampling.dataset_files import ROLLOUTS
 from motif.sampling.sample import OUTCOME
-from motif.sampling.samples import Dataset
 
 _ENDED_EARLY = ("cut", "stop_at_race", "stop_at_bearoff", "stratified")
 """Settings of a dataset with rollouts that do not give the standard error of a probability."""

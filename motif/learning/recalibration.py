@@ -42,8 +42,8 @@ from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import progress
 from motif.runtime.settings import check_seed
+from motif.sampling.dataset import drawn_games
 from motif.sampling.game_results import PositionResults, Results, ScoreResults, dataset_results
-from motif.sampling.samples import drawn_games
 
 MIN_POSITIONS = 100
 """Minimum number of positions for the calibration of a class."""

@@ -28,8 +28,8 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
-from motif.sampling.dataset import games_key, read_column, read_manifest, read_manifest_positions
-from motif.sampling.samples import Dataset, drawn_games, joined, read_parts
+from motif.sampling.dataset import Dataset, drawn_games, joined, read_parts
+from motif.sampling.dataset_files import games_key, read_column, read_manifest, read_manifest_positions
 
 LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
@@ -128,9 +128,9 @@ def rows_where(values: npt.NDArray[_Scalar], mask: BoolArray) -> npt.NDArray[_Sc
 def pooled_parts(folders: Sequence[Path]) -> Iterator[Dataset]:
     """Yield the datasets in `folders`, one after the other, with distinct numbers of games and decisions.
 
-    Datasets of the same games (`motif.sampling.dataset.games_key`) have the same numbers of games. Each part
-    has a limited number of positions, so datasets can be of any size. Raises `FitError` for a label that is
-    not a valid probability or equity, and for a dataset that is given twice.
+    Datasets of the same games (`motif.sampling.dataset_files.games_key`) have the same numbers of games. Each
+    part has a limited number of positions, so datasets can be of any size. Raises `FitError` for a label that
+    is not a valid probability or equity, and for a dataset that is given twice.
     """
     return (part for _, part in _parts_with_settings(folders))
 

@@ -15,8 +15,8 @@ from motif.board.position import Position, PositionLike
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import choose_boards
+from motif.evaluators.known_players import Kind, description_of, entry_of, load_evaluator, own_name
 from motif.evaluators.model import Model, random_model
-from motif.evaluators.named import Kind, description_of, entry_of, load_evaluator, own_name
 from motif.evaluators.own import EvaluatorLike, as_evaluator, failures_of, own_evaluator, own_object
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import WeightFile

@@ -21,7 +21,7 @@ from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.reports.style import DASHED, FAINT, GREEN, SOLID, Look, picture
 from motif.rollouts.tally import error_over_groups
 from motif.runtime.arrays import FloatArray, IntArray
-from motif.sampling.samples import Dataset
+from motif.sampling.dataset import Dataset
 
 BINS = 10
 """Number of equal bins of probabilities from 0 to 1."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
-from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.position import Position
+from motif.board.xgid_ogid import xgid
 from motif.runtime.package import VERSION
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from motif.reports.convergence import HistoryRows
 from motif.runtime.errors import SettingError
 from motif.runtime.files import text_of
 from motif.runtime.limits import HISTORY_FILE, HISTORY_LINES, MAX_HISTORY_COLUMNS, YAML_FILE
-from motif.sampling.dataset import is_dataset
+from motif.sampling.dataset_files import is_dataset
 
 
 @dataclass(frozen=True)

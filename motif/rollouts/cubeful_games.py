@@ -26,7 +26,7 @@ from motif.rollouts.games import Choose, Dice, Games, States, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings, truncated
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 
 
 @inline_kernel
@@ -345,7 +345,7 @@ def games_with_cube(
     luck = np.zeros_like(table.ends.results)
     judged = np.zeros(len(boards))
     for ply in range(MAX_PLIES + 1):
-        checkpoint()
+        end_if_cancelled()
         table.end_finished()
         may_double = ply > 0 or doubles_first
         _end_early(table, settings, ply, contact, may_double)

@@ -21,7 +21,7 @@ from motif.rollouts.games import Choose, trial_dice
 from motif.rollouts.playout import MAX_PLIES, end_trials, luck_adjustments, roll_trials
 from motif.rollouts.rollout_settings import PlayoutRules, truncated
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 
 
 def best_of(evaluator: Evaluator) -> Choose:
@@ -75,7 +75,7 @@ def player_trials(
     results, luck = np.zeros((2, len(boards), len(OUTPUTS)))
     games = np.arange(len(boards))
     for ply in range(MAX_PLIES + 1):
-        checkpoint()
+        end_if_cancelled()
         now = pack_many(boards)
         ended, rows = end_trials(model, kernel_rules, now, ply, contact[games], space)
         if evaluator is not None:

@@ -21,8 +21,8 @@ from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_evaluator
 from motif.evaluators.cube_model import CubeModel, cubeful_values
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
+from motif.evaluators.known_players import ROLLOUT_PREFIX
 from motif.evaluators.lookahead import Rolled
-from motif.evaluators.named import ROLLOUT_PREFIX
 from motif.evaluators.probabilities import switched_equities
 from motif.evaluators.static import prepared
 from motif.rollouts.comparison import PlayNumbers, eliminated
@@ -31,7 +31,7 @@ from motif.rollouts.playout import COLUMNS, MAX_PLIES, ROUND, items_of, roll_out
 from motif.rollouts.rollout_settings import RolloutSettings, parse_luck_plies, scored_equities, valued_for
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, SettingError, shown
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 from motif.runtime.settings import check_count, number_in
 
 
@@ -187,7 +187,7 @@ class RolloutEvaluator(Evaluator):
         for k in range(0, len(packed), count):
             part = slice(k, k + count)
             for first in range(0, trials, at_once):
-                checkpoint()
+                end_if_cancelled()
                 where = packed[part], items[part], self.settings.seed, first, min(at_once, trials - first)
                 roll_out(model, self._rules, *where, space, sums[part], squares[part])
         return np.clip(sums[:, : len(OUTPUTS)] / trials, 0, 1)

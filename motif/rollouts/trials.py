@@ -12,8 +12,8 @@ from motif.board.packed import Board, pack_many, unpack_many
 from motif.board.position import PositionLike, Positions, as_boards, one_or_more
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
+from motif.evaluators.known_players import LATEST
 from motif.evaluators.model import Model
-from motif.evaluators.named import LATEST
 from motif.evaluators.own import EvaluatorLike, as_evaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared
@@ -26,7 +26,7 @@ from motif.rollouts.tally import Tally
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered, worker_count
-from motif.runtime.progress import Stopwatch, checkpoint, progress
+from motif.runtime.progress import Stopwatch, end_if_cancelled, progress
 from motif.runtime.settings import changed
 
 RESULT_NAMES = (*OUTPUTS, "equity")
@@ -272,7 +272,7 @@ def _play(
         size = rules.trials_at_once(len(packed))
     parts = []
     for k in range(0, trials, size):
-        checkpoint()
+        end_if_cancelled()
         part = Portion(packed, items, first + k, min(size, trials - k))
         parts.append(play_trials(player, rules, settings.seed, part))
     results = np.concatenate(parts, axis=1)

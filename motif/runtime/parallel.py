@@ -30,7 +30,7 @@ from uuid import uuid4
 
 from motif.runtime.cache_folder import NOTICE
 from motif.runtime.errors import SettingError, WorkerError, shown
-from motif.runtime.progress import COMPILATION, Span, checkpoint, during
+from motif.runtime.progress import COMPILATION, Span, during, end_if_cancelled
 
 if TYPE_CHECKING:
     from motif.runtime.cluster import Cluster
@@ -282,7 +282,7 @@ def _run(
         return
     if workers == 1:
         for arguments in calls:
-            checkpoint()
+            end_if_cancelled()
             yield _done_here(function, arguments, stop)
         return
     import joblib

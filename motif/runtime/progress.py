@@ -1,7 +1,7 @@
 """Progress of long work: a bar, a notice about compilation, and a stopwatch that excludes compilation.
 
 The bar and the notice appear on stderr after one second, the bar only on a terminal.  With `heard_by` a
-function receives the progress instead.  Work that is cancelled ends at the next `checkpoint`.
+function receives the progress instead.  Work that is cancelled ends in the next `end_if_cancelled`.
 """
 
 import sys
@@ -46,11 +46,11 @@ def heard_by(listener: Listener) -> AbstractContextManager[None]:
 
 
 def stopped_by(check: Callable[[], None]) -> AbstractContextManager[None]:
-    """Call `check` at every checkpoint in the block; its exceptions end the work."""
+    """Let every `end_if_cancelled` in the block call `check`, whose exceptions end the work."""
     return during(_check, check)
 
 
-def checkpoint() -> None:
+def end_if_cancelled() -> None:
     """End the work here if it has been cancelled.
 
     Call it between steps of work that may take more than a few tenths of a second.
@@ -105,7 +105,7 @@ def _told_to(listener: Listener, description: str, total: int) -> Advance:
     def advance(steps: int = 1) -> None:
         nonlocal done
         done += steps
-        checkpoint()
+        end_if_cancelled()
         listener(description, done, total)
 
     listener(description, done, total)

@@ -16,7 +16,7 @@ from motif.board.match_file import (
 from motif.runtime.errors import MotifError, RecordError, SettingError
 from motif.runtime.files import check_apart, check_target, path_of, paths_of, reading
 from motif.runtime.progress import progress
-from motif.sampling.dataset import is_dataset
+from motif.sampling.dataset_files import is_dataset
 from motif.sampling.label_files import SUFFIXES, export_labels, import_labels, label_format, rewrite_labels
 
 

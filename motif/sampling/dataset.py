@@ -1,361 +1,448 @@
-"""Datasets on disk: Parquet parts, and a manifest that lists the complete parts.
+"""Labelled positions in memory, as NumPy arrays and data frames.
 
-Each part is written under a temporary name, flushed and renamed, and contains the settings with which it
-was made.  The manifest is replaced after each part, so it never lists a part that is not on disk.
-
-A resumed run keeps a part if its checksum and its number of rows are those in the manifest.  Without a valid
-manifest, a part is kept if its settings match, it can be read completely, and it contains the right games.
-This check detects parts that are damaged, empty or misplaced; only checksums detect a single changed byte.
+`read_dataset` reads a dataset from its folder, `Dataset.from_frame` makes a dataset from a data frame, and
+`Dataset.write` writes a dataset to a folder, to which weights can be fitted.
 """
 
 import hashlib
-import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from numbers import Integral, Real
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from motif.evaluators.probabilities import OUTPUTS
-from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.documents import Entry
-from motif.runtime.errors import DatasetError, shown
-from motif.runtime.files import (
-    check_regular,
-    content_of,
-    contents,
-    parsed_json,
-    reason,
-    replacing,
-    write_text,
-)
-from motif.runtime.limits import JSON_FILE, PARQUET_FILE, PART_ROWS
-from motif.runtime.parquet import bounded_parquet
-
-FORMAT = "motif-dataset/1"
-MANIFEST = "_manifest.json"
-"""Name of the manifest; Parquet readers ignore files whose names begin with _."""
-_PLAIN_MANIFEST = "manifest.json"
-"""Another name of the manifest, which is read too."""
-_PART_NAME = re.compile(r"part-\d{5,}\.parquet", re.ASCII)
-_CHECKSUM = re.compile(r"[0-9a-f]{64}")
-_Value = TypeVar("_Value")
-
-
-class DamagedManifestError(DatasetError):
-    """Raised for a manifest that cannot be read; the parts may still be complete."""
-
-
-@dataclass(frozen=True)
-class DatasetPart:
-    """A complete part, as listed in the manifest."""
-
-    name: str
-    rows: int
-    sha256: str
-
-
-def part_name(number: int) -> str:
-    """Return the file name of the part with this `number`."""
-    return f"part-{number:05d}.parquet"
-
-
-def checksum(path: Path) -> str:
-    """Return the SHA-256 of a part, in hexadecimal; raises `DatasetError` as `check_regular` does."""
-    check_regular(path, DatasetError, PARQUET_FILE)
-    with open(path, "rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def write_manifest(
-    folder: Path, settings: Mapping[str, object], parts: list[DatasetPart], complete: bool
-) -> None:
-    """Write the manifest atomically; raise `FileError` if this fails."""
-    document = {
-        "format": FORMAT,
-        "complete": complete,
-        "positions": sum(part.rows for part in parts),
-        "settings": dict(settings),
-        "parts": [vars(part) for part in parts],
-    }
-    write_text(folder / MANIFEST, json.dumps(document, indent=1) + "\n")
-    (folder / _PLAIN_MANIFEST).unlink(missing_ok=True)
-
-
-def manifest_of(folder: Path) -> Path:
-    """Return the path of a dataset's manifest, by either name."""
-    plain = folder / _PLAIN_MANIFEST
-    return plain if plain.exists() and not (folder / MANIFEST).exists() else folder / MANIFEST
-
-
-def is_dataset(folder: Path) -> bool:
-    """Return whether there is a manifest in `folder`."""
-    return manifest_of(folder).exists()
-
-
-def read_manifest(folder: Path) -> tuple[dict[str, object], list[DatasetPart], bool]:
-    """Return the settings, the parts and whether the dataset is complete.
-
-    Raises `DatasetError` if there is no manifest or it has another format, and its subclass
-    `DamagedManifestError` if the manifest is invalid.
-    """
-    path = manifest_of(folder)
-    if not path.exists():
-        raise DatasetError(f"{folder}: not a dataset (there is no {MANIFEST})")
-    content = content_of(path, DatasetError, JSON_FILE)
-    try:
-        document = parsed_json(content)
-    except (ValueError, RecursionError) as error:
-        raise DamagedManifestError(f"{path}: damaged: not JSON: {error}") from None
-    manifest = Entry(document, f"{path}: damaged", DamagedManifestError, "the document")
-    manifest.mapping(wanted="an object")
-    if (found := _of(manifest["format"], str)) != FORMAT:
-        raise DatasetError(f"{path}: format must be {FORMAT!r}, not {shown(found)}")
-    settings = _of(manifest["settings"], dict)
-    parts = [_part(entry) for entry in manifest["parts"].entries(wanted="of type list")]
-    if len({part.name for part in parts}) < len(parts):
-        manifest["parts"].fail("a part is listed twice")
-    return settings, parts, _of(manifest["complete"], bool)
-
-
-def _of(entry: Entry, kind: type[_Value]) -> _Value:
-    return entry.of(kind, wanted=f"of type {kind.__name__}")
-
-
-def _part(entry: Entry) -> DatasetPart:
-    entry.mapping(wanted="an object")
-    name, rows, sha256 = entry["name"], entry["rows"], entry["sha256"]
-    part = DatasetPart(_of(name, str), _of(rows, int), _of(sha256, str))
-    if not _PART_NAME.fullmatch(part.name):
-        name.fail(f"{shown(part.name)} is not the name of a part")
-    if not 0 <= part.rows <= PART_ROWS.size:
-        rows.fail(f"must be 0 to {PART_ROWS.size}, not {shown(part.rows)}")
-    if not _CHECKSUM.fullmatch(part.sha256):
-        sha256.fail(f"{shown(part.sha256)} is not a checksum")
-    return part
-
-
-def read_manifest_positions(folder: Path) -> int:
-    """Return the number of positions in a dataset."""
-    return sum(part.rows for part in read_manifest(folder)[1])
-
-
-def parts_there(folder: Path) -> tuple[int, int]:
-    """Return the number of parts of a dataset, and the number after sampling has finished.
-
-    The numbers are equal if sampling has finished, or if the settings do not contain the number.  Raises
-    `DatasetError` like `read_manifest`.
-    """
-    settings, parts, complete = read_manifest(folder)
-    games, together = settings.get("games"), settings.get("games_a_part")
-    if complete or not (isinstance(games, int) and isinstance(together, int) and together > 0):
-        return len(parts), len(parts)
-    return len(parts), -(-games // together)
-
-
-def dataset_fingerprint(folder: Path) -> str:
-    """Return a hash of the parts' checksums, which identifies the content of a dataset."""
-    _, parts, _ = read_manifest(folder)
-    return "sha256:" + hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
-
-
-def games_key(folder: Path) -> str:
-    """Return a key that datasets of the same games share, whatever was recorded of them and how often.
-
-    The games are those of one player and seed, or the same recorded games.  A dataset without a record of
-    its games shares its key only with copies of itself, and with what was read from it in Python.
-    """
-    settings, _, _ = read_manifest(folder)
-    if isinstance(key := settings.get("games_key"), str):
-        return key
-    if "recorded" in settings:
-        return json.dumps(settings["recorded"])
-    if "seed" in settings:
-        return json.dumps([settings.get("player_fingerprint") or settings.get("player"), settings["seed"]])
-    return dataset_fingerprint(folder)
-
-
-PROVENANCE = b"motif"
-"""Key in a part's metadata for its settings in JSON."""
-ROWS_AT_ONCE = 1 << 16
-"""Maximum number of positions of a part in memory while the part is read (about 20 MB)."""
-SCHEMA = pa.schema(
-    [
-        ("position", pa.string()),
-        *((name, pa.float32()) for name in OUTPUTS),
-        ("equity", pa.float32()),
-        ("equity_se", pa.float32()),
-        ("trials", pa.int32()),
-        ("game", pa.int32()),
-        ("ply", pa.int32()),
-        ("decision", pa.int64()),
-        ("chosen", pa.bool_()),
-        ("cls", pa.dictionary(pa.int8(), pa.string())),
-    ]
+from motif.board.identifiers import boards_from_gnubg_ids, gnubg_ids
+from motif.board.packed import Board, pack_many
+from motif.board.position import Position, as_boards
+from motif.evaluators.own import probability_fault
+from motif.evaluators.probabilities import OUTPUTS, equities
+from motif.parameters import ParametersLike, parameter_set
+from motif.parameters.named_sets import features
+from motif.parameters.position_class import CLASS_NAMES, classify_many
+from motif.runtime.arrays import ArrayLike, BoolArray, Float32Array, IntArray
+from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
+from motif.runtime.files import path_of, working_in
+from motif.runtime.frames import frame
+from motif.runtime.layout import counted
+from motif.runtime.package import VERSION
+from motif.runtime.parquet import texts_of
+from motif.runtime.settings import check_seed
+from motif.runtime.streams import derive_states
+from motif.sampling.dataset_files import (
+    DatasetPart,
+    batches_of,
+    games_key,
+    is_dataset,
+    kept_parts,
+    numbers_of,
+    whole_parts,
+    write_manifest,
+    write_part,
 )
 
-TEXTS = ("position",)
-"""Columns of `SCHEMA` that contain text of any length."""
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
+"""Columns of a part that are unchanged fields of `Dataset`."""
+_LEAST = {"equity_se": 0, "trials": 1, "game": 0, "ply": 0, "decision": 0}
+"""Smallest values of columns."""
+_ROUNDING = 0.01
+"""Difference, in points, between an equity in a table and that of its rounded probabilities."""
+ROWS_A_PART = 50_000
+"""Number of positions per part of a dataset that was not sampled."""
 
 
-def write_part(
-    folder: Path, number: int, columns: Mapping[str, object], provenance: Mapping[str, object]
-) -> DatasetPart:
-    """Write one part atomically; `columns` are arrays by their names in `SCHEMA`.
+class FrameLike(Protocol):
+    """A data frame, or another mapping of names to columns."""
 
-    Raises `FileError` if the part cannot be written.
+    def __contains__(self, name: object, /) -> bool: ...
+
+    def __getitem__(self, name: str, /) -> Iterable[object]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Labelled positions in memory; index it by slices, masks or row numbers, and join two with ``+``.
+
+    ``+`` counts the games of the two as different, so join different datasets, not pieces of one: if a game
+    is in both pieces, splits and standard errors treat its halves as independent.
+
+    Examples
+    --------
+    >>> import motif
+    >>> data = motif.read_dataset("runs/try")  # doctest: +SKIP
+    >>> train, validation = data.split(validation=0.1)  # doctest: +SKIP
+    >>> model.fit(train.X(), train.y("equity"))  # doctest: +SKIP
     """
-    codes = pa.array(columns["cls"], pa.int8())
-    arrays = {**columns, "cls": pa.DictionaryArray.from_arrays(codes, pa.array(CLASS_NAMES))}
-    schema = SCHEMA.with_metadata({PROVENANCE: json.dumps(dict(provenance), sort_keys=True)})
-    table = pa.table([arrays[name] for name in SCHEMA.names], schema=schema)
-    path = folder / part_name(number)
-    with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
-    return DatasetPart(path.name, table.num_rows, checksum(path))
 
+    boards: Board
+    """Boards (n, 26), from the side of the player on roll."""
+    probabilities: Float32Array
+    """Labels (n, 5)."""
+    equity: Float32Array
+    equity_se: Float32Array
+    """Standard error of `equity`; NaN for a single trial."""
+    trials: npt.NDArray[np.int32]
+    game: npt.NDArray[np.integer]
+    ply: npt.NDArray[np.int32]
+    decision: IntArray
+    chosen: BoolArray
+    position_class: npt.NDArray[np.int8]
+    """Indices into `CLASS_NAMES`."""
+    games_key: str = ""
+    """Key that datasets of the same games share (`games_key` in `motif.sampling.dataset_files`), or empty."""
 
-def read_column(folder: Path, name: str) -> npt.NDArray[np.generic]:
-    """Return one numeric column (n,) of the whole dataset without reading other columns."""
-    batches = (batch for path, part in whole_parts(folder) for batch in batches_of(path, part, [name]))
-    return np.concatenate([numbers_of(batch, name) for batch in batches])
+    def __len__(self) -> int:
+        return len(self.boards)
 
+    def __repr__(self) -> str:
+        return f"<dataset of {counted(len(self), 'position')}, {counted(len(np.unique(self.game)), 'game')}>"
 
-def whole_parts(folder: Path) -> Iterator[tuple[Path, DatasetPart]]:
-    """Yield the path and the manifest entry of each part; raise `DatasetError` if there are no rows."""
-    _, parts, _ = read_manifest(folder)
-    if not any(part.rows for part in parts):
-        raise DatasetError(f"{folder}: the dataset is empty")
-    for part in parts:
-        yield folder / part.name, part
+    def rows(self, which: slice | BoolArray | npt.NDArray[np.integer]) -> "Dataset":
+        """Return the rows of a slice, of a mask (n,) or with the given numbers."""
+        return replace(self, **{name: getattr(self, name)[which] for name in _ARRAYS})
 
+    def __getitem__(self, which: slice | ArrayLike) -> "Dataset":
+        if isinstance(which, slice):
+            return self.rows(which)
+        numbers = np.atleast_1d(np.asarray(which))
+        if numbers.ndim > 1:
+            raise DatasetError(f"rows must be a slice, a mask (n,) or row numbers (n,), not {numbers.shape}")
+        return self.rows(numbers if numbers.size else numbers.astype(np.intp))
 
-def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of one part in batches, with all columns or only the named `columns`."""
-    try:
-        if checksum(path) != part.sha256:
-            raise DatasetError(f"{path}: damaged: its checksum differs from {MANIFEST}")
-        with bounded_parquet(path, TEXTS, PART_ROWS, DatasetError) as (file, schema):
-            if not schema.equals(SCHEMA) or file.metadata.num_rows != part.rows:
-                raise DatasetError(
-                    f"{path}: damaged: it does not contain {part.rows} rows of the expected columns"
-                )
-            rows = 0
-            for batch in file.iter_batches(ROWS_AT_ONCE, columns=columns):
-                # Examples are text that is not UTF-8, and offsets beyond the end.
-                batch.validate(full=True)
-                if any(column.null_count for column in batch.columns):
-                    raise DatasetError(f"{path}: damaged: a value is missing")
-                rows += batch.num_rows
-                yield batch
-            # In a damaged file, the number in the metadata may differ from the sum of the row groups.
-            if rows != part.rows:
-                raise DatasetError(f"{path}: damaged: it contains {rows} rows, not {part.rows}")
-    except FileNotFoundError:
-        raise DatasetError(f"{path}: missing, although the manifest lists it") from None
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise DatasetError(f"{path}: damaged: {' '.join(str(error).split())}") from None
+    def __add__(self, other: "Dataset") -> "Dataset":
+        """Join two datasets of different games; the games and decisions of `other` get new numbers."""
+        if not isinstance(other, Dataset):
+            return NotImplemented
+        game, decision = (
+            (int(numbers.max()) + 1 if len(numbers) else 0) for numbers in (self.game, self.decision)
+        )
+        other = replace(other, game=other.game + game, decision=other.decision + decision)
+        return replace(joined([self, other]), games_key="")
 
+    @property
+    def positions(self) -> list[Position]:
+        """The positions, from the side of the player on roll."""
+        return [Position(board) for board in self.boards]
 
-def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.generic]:
-    """Return a column of numbers, (n,)."""
-    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
+    @property
+    def groups(self) -> npt.NDArray[np.integer]:
+        """Game of each position (n,), for the argument ``groups`` in scikit-learn."""
+        return self.game
 
+    @property
+    def decisions(self) -> IntArray:
+        """Decision of each position (n,); the candidate plays of a decision have the same number."""
+        return self.decision
 
-_LONGEST_SAID = 100
-ROLLOUTS = "rollout"
-"""Value of the setting `label` for labels from rollouts."""
+    def X(  # noqa: N802
+        self, parameters: ParametersLike = "motif", *, scaled: bool = True
+    ) -> Float32Array:
+        """Measure the parameters of every position.
 
+        Parameters
+        ----------
+        parameters : str, Path or ParameterSet
+            A set, its name, or a file of your own.
+        scaled : bool
+            Whether values are scaled for weights, or are in the units of the parameters.
 
-def kept_parts(
-    folder: Path, provenance: Mapping[str, object], firsts: range, resume: bool
-) -> dict[str, DatasetPart]:
-    """Return the complete parts of an earlier run with the same settings, keyed by name.
+        Returns
+        -------
+        ndarray of float32, shape (n, parameters)
+            Values in the order of `feature_names`.
+        """
+        return features(parameter_set(parameters), self.boards, scaled=scaled)
 
-    `firsts` are the first games of all parts.
+    @staticmethod
+    def feature_names(parameters: ParametersLike = "motif") -> list[str]:
+        """Return the names of the columns of `X`."""
+        return list(parameter_set(parameters).names)
 
-    Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, if the dataset was made
-    with other settings, or if the folder contains other files.
-    """
-    files = contents(folder)
-    if not files:
-        return {}
-    games = {part_name(number): range(first, first + firsts.step) for number, first in enumerate(firsts)}
-    try:
-        settings, parts, _ = read_manifest(folder)
-    except DatasetError as error:
-        paths = [path for path in files if path.name in games]
-        lost = bool(paths) and not is_dataset(folder)
-        if resume and (lost or isinstance(error, DamagedManifestError)):
-            return _adopted(paths, provenance, games)
-        if is_dataset(folder):
-            raise
-        raise DatasetError(
-            f"{folder}: not a dataset: the folder is not empty and has no {MANIFEST}"
-        ) from None
-    if not resume:
-        raise DatasetError(f"{folder}: already contains a dataset; {{resume}} continues it", "resume")
-    _compare(folder, settings, provenance)
-    return {part.name: part for part in parts if part.name in games and _is_whole(folder, part)}
+    def y(self, target: str = "equity") -> Float32Array:
+        """Return labels: ``equity``, one of the five probabilities by name, or all ``probabilities``.
 
+        Returns
+        -------
+        ndarray of float32, shape (n,), or (n, 5) for ``probabilities``
+            Equity of the player on roll in points, or probabilities from 0 to 1.
+        """
+        if target == "equity":
+            return self.equity.copy()
+        if target == "probabilities":
+            return self.probabilities.copy()
+        if target not in OUTPUTS:
+            known = ("equity", "probabilities", *OUTPUTS)
+            hint = did_you_mean(target, known) if isinstance(target, str) else ""
+            raise SettingError(f"target must be one of {', '.join(known)}, not {shown(target)}{hint}")
+        return self.probabilities[:, OUTPUTS.index(target)].copy()
 
-def _compare(where: Path, settings: Mapping[str, object], provenance: Mapping[str, object]) -> None:
-    for key, value in provenance.items():
-        before = settings.get(key)
-        if before != value:
-            raise DatasetError(
-                f"{where}: cannot be resumed: made with {key} = {_said(before)}, not {value!r}"
-            )
+    def split(self, validation: float = 0.1, seed: int = 0) -> tuple["Dataset", "Dataset"]:
+        """Split off a share `validation` of the games, drawn with `seed`; return both parts.
 
+        The second part has the games that a fit with the same `validation` and `seed` holds out.
+        """
+        check_seed(seed)
+        if not isinstance(validation, Real) or not 0 <= validation < 1:
+            raise SettingError(f"validation must be at least 0 and below 1, not {shown(validation)}")
+        held = np.isin(self.game, drawn_games(np.unique(self.game).astype(np.int64), validation, seed))
+        return self.rows(~held), self.rows(held)
 
-def _said(value: object) -> str:
-    """Return `value` as text, shortened only if it is longer than a fingerprint."""
-    return repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SAID else shown(value)
+    def to_frame(self) -> "DataFrame":
+        """Return a data frame of pandas (or polars without pandas) with the columns of the files."""
+        return frame(self.columns() | {"cls": np.array(CLASS_NAMES)[self.position_class]})
 
+    @classmethod
+    def from_frame(cls, table: FrameLike) -> "Dataset":
+        """Make a dataset from a data frame or any other mapping of names to columns.
 
-def _is_whole(folder: Path, part: DatasetPart) -> bool:
-    path = folder / part.name
-    try:
-        if checksum(path) != part.sha256:
-            return False
-        with bounded_parquet(path, TEXTS, PART_ROWS, DatasetError) as (file, _):
-            return bool(file.metadata.num_rows == part.rows)
-    except (FileNotFoundError, DatasetError, ValueError, pa.ArrowException):
-        return False
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
+        Parameters
+        ----------
+        table : DataFrame or mapping
+            The column ``position`` has positions in any format, and the five probabilities are columns by
+            name.  The columns ``equity``, ``equity_se``, ``trials``, ``game``, ``ply``, ``decision`` and
+            ``chosen`` are optional; without them, equity is computed from the probabilities, and each
+            position is a separate game and decision.
 
-
-def _adopted(
-    paths: list[Path], provenance: Mapping[str, object], games: Mapping[str, range]
-) -> dict[str, DatasetPart]:
-    """Return the parts among `paths` that are complete and were made with these settings.
-
-    Raises `DatasetError` for a part made with other settings, because it may be the only copy.
-    """
-    adopted = {}
-    for path in paths:
+        Raises
+        ------
+        DatasetError
+            If a column is missing or a value is impossible.
+        """
+        # In a record array, `in` looks for values.
+        is_mapping = hasattr(table, "__getitem__") and hasattr(table, "__contains__")
+        if not is_mapping or isinstance(table, np.ndarray | str):
+            raise DatasetError(f"the table must be a data frame or a mapping of columns, not {shown(table)}")
+        missing = [name for name in ("position", *OUTPUTS) if name not in table]
+        if missing:
+            needed = ", ".join(("position", *OUTPUTS))
+            raise DatasetError(f"the data frame lacks the column {missing[0]!r}: it must have {needed}")
+        if not isinstance(table["position"], Iterable):
+            raise DatasetError(f"position must be a column of positions, not {shown(table['position'])}")
         try:
-            with bounded_parquet(path, TEXTS, PART_ROWS, DatasetError) as (file, schema):
-                said = json.loads((schema.metadata or {}).get(PROVENANCE, b"{}"))
-                rows, found = _rows_and_games(file, schema)
-        except (OSError, ValueError, RecursionError, pa.ArrowException, DatasetError):
-            continue
-        _compare(path, said if isinstance(said, dict) else {}, provenance)
-        if found <= set(games[path.name]):
-            adopted[path.name] = DatasetPart(path.name, rows, checksum(path))
-    return adopted
+            boards = as_boards(cast("list[Position | str]", list(table["position"])))
+        except PositionError as error:
+            raise DatasetError(f"position: {error}") from None
+        count = len(boards)
+        probabilities = np.column_stack([_column(table, name, np.float32, count) for name in OUTPUTS])
+        if fault := probability_fault(probabilities):
+            row, name, rule = fault
+            value = probabilities[row, OUTPUTS.index(name)]
+            raise DatasetError(f"{name} of row {row} is {value}: it must be {rule}")
+        data = labelled(boards, np.clip(probabilities, 0, 1))
+        plain: dict[str, Any] = {
+            name: _column(table, name, getattr(data, name).dtype, count)
+            for name in _PLAIN_COLUMNS
+            if name in table
+        }
+        given = replace(data, **plain)
+        close = np.abs(given.equity - data.equity) <= _ROUNDING
+        _check_rows(given, "equity", close, "that of the probabilities")
+        _check_least(given)
+        return replace(given, games_key=_content_key(given))
+
+    def write(self, folder: Path | str) -> Path:
+        """Write the dataset to `folder`, which must be empty or new; return its path.
+
+        Raises `DatasetError` if `folder` is not empty, and `FileError` if it cannot be written.
+        """
+        folder = path_of("folder", folder)
+        pieces = (self[start : start + ROWS_A_PART] for start in range(0, len(self), ROWS_A_PART))
+        known = {"games_key": self.games_key} if self.games_key else {}
+        write_pieces(folder, pieces, source="python", **known)
+        return folder
+
+    def columns(self) -> dict[str, object]:
+        """Return the columns of a part's file, keyed by name."""
+        return {
+            "position": gnubg_ids(self.boards),
+            **dict(zip(OUTPUTS, self.probabilities.T, strict=True)),
+            **{name: getattr(self, name) for name in _PLAIN_COLUMNS},
+            "cls": self.position_class,
+        }
 
 
-def _rows_and_games(file: pq.ParquetFile, schema: pa.Schema) -> tuple[int, set[int]]:
-    """Read a part completely; return its number of rows (-1 if its columns differ) and its games."""
-    rows, games = 0, set[int]()
-    for batch in file.iter_batches(ROWS_AT_ONCE):
-        rows += batch.num_rows
-        games.update(batch.column("game").to_pylist() if schema.equals(SCHEMA) else [-1])
-    return rows, games
+_ARRAYS = [field.name for field in fields(Dataset) if field.name != "games_key"]
+
+
+def labelled(
+    boards: Board,
+    probabilities: Float32Array,
+    game: npt.NDArray[np.integer] | None = None,
+    ply: npt.NDArray[np.int32] | None = None,
+) -> Dataset:
+    """Make a dataset of `boards` (n, 26), each a separate decision, with labels (n, 5) without rollouts.
+
+    Without `game` (n,), each board is also a separate game.
+    """
+    count = len(boards)
+    numbers = np.arange(count)
+    return Dataset(
+        boards=boards,
+        probabilities=probabilities,
+        equity=equities(probabilities.astype(np.float64)).astype(np.float32),
+        equity_se=np.full(count, np.nan, np.float32),
+        trials=np.ones(count, np.int32),
+        game=(numbers if game is None else game).astype(np.int32),
+        ply=np.zeros(count, np.int32) if ply is None else ply,
+        decision=numbers,
+        chosen=np.ones(count, np.bool_),
+        position_class=classify_many(pack_many(boards)),
+    )
+
+
+def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> int:
+    """Write a dataset that was not sampled, one part per piece that is not empty; return the number of rows.
+
+    `source` describes the origin.  Raises `DatasetError` if `folder` is not empty.
+    """
+    provenance = {**source, "games": 0, "games_a_part": 1, "motif": VERSION}
+    with working_in(folder):
+        if is_dataset(folder):
+            raise DatasetError(f"{folder}: already contains a dataset; name a new folder")
+        kept_parts(folder, provenance, range(0), resume=False)
+        parts: list[DatasetPart] = []
+        try:
+            for piece in pieces:
+                if len(piece):
+                    parts.append(write_part(folder, len(parts), piece.columns(), provenance))
+            write_manifest(folder, provenance, parts, complete=True)
+        except BaseException:
+            for part in parts:
+                (folder / part.name).unlink(missing_ok=True)
+            raise
+    return sum(part.rows for part in parts)
+
+
+def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str, where: str = "") -> None:
+    """Raise `DatasetError` for the first row of a column of `data` that is not `right` (n,)."""
+    for row in np.flatnonzero(~right)[:1]:
+        raise DatasetError(f"{where}{name} of row {row} is {getattr(data, name)[row]}: it must be {rule}")
+
+
+def _check_least(data: Dataset, where: str = "") -> None:
+    """Raise `DatasetError`, which begins with `where`, for the first value that is too small."""
+    for name, least in _LEAST.items():
+        # A standard error may be NaN.
+        _check_rows(data, name, ~(getattr(data, name) < least), f"at least {least}", where)
+
+
+def _column(table: FrameLike, name: str, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
+    """Return a column of `count` rows as `dtype`; raises `DatasetError` for values of another type."""
+    wanted = np.dtype(dtype)
+    try:
+        values = np.asarray(table[name])
+    except ValueError:
+        raise DatasetError(
+            f"{name} must have one value in each row, not lists of different lengths"
+        ) from None
+    if values.shape != (count,):
+        rows = f"{len(values)} rows" if values.ndim == 1 else f"the shape {values.shape}"
+        raise DatasetError(f"{name} must have {count} rows, like position, not {rows}")
+    if wanted.kind == "f":
+        try:
+            return values.astype(wanted)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise DatasetError(f"{name}: all values must be of type {wanted} ({error})") from None
+    is_right, rule = _is_truth, "True or False"
+    if wanted.kind == "i":
+        low, high = np.iinfo(wanted).min, np.iinfo(wanted).max
+        low = _LEAST.get(name, low)
+        is_right, rule = partial(_is_whole, low=low, high=high), f"a whole number from {low} to {high}"
+    if values.dtype != wanted:
+        for row, value in enumerate(values.tolist()):
+            if not is_right(value):
+                raise DatasetError(f"{name} of row {row} is {shown(value)}: it must be {rule}")
+    return values.astype(wanted)
+
+
+def _is_truth(value: object) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_whole(value: object, *, low: int, high: int) -> bool:
+    """Return whether `value` is a whole number from `low` to `high`; one may be written as 1.0."""
+    if _is_truth(value) or not isinstance(value, Real):
+        return False
+    if isinstance(value, Integral):
+        return low <= int(value) <= high
+    number = float(value)
+    return number.is_integer() and low <= int(number) <= high
+
+
+def _content_key(data: Dataset) -> str:
+    """Return a key of the games of a dataset without a record of them: a hash of its positions and games."""
+    content = data.boards.tobytes() + data.game.astype(np.int64).tobytes()
+    return "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def joined(pieces: Iterable[Dataset]) -> Dataset:
+    """Join the pieces of a dataset; there must be at least one."""
+    pieces = list(pieces)
+    arrays = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in _ARRAYS}
+    keys = {piece.games_key for piece in pieces}
+    return Dataset(**arrays, games_key=keys.pop() if len(keys) == 1 else "")
+
+
+def read_parts(folder: Path) -> Iterator[Dataset]:
+    """Yield the parts of a dataset, with large parts in pieces of at most `ROWS_AT_ONCE` positions.
+
+    Raises `DatasetError`, which names a missing or damaged part.
+    """
+    for path, part in whole_parts(folder):
+        start = 0
+        for batch in batches_of(path, part):
+            yield _samples(batch, f"{path}: counted from row {start}" if start else str(path))
+            start += batch.num_rows
+
+
+def read_dataset(folder: Path | str) -> Dataset:
+    """Read a whole dataset into memory.
+
+    Parameters
+    ----------
+    folder
+        Folder of the dataset, as written by `sample`.
+
+    Returns
+    -------
+    Dataset
+        The positions and labels.
+
+    Raises
+    ------
+    DatasetError, SettingError
+        If the dataset is missing, empty or damaged, or `folder` is not a path.
+    """
+    folder = path_of("folder", folder)
+    return replace(joined(read_parts(folder)), games_key=games_key(folder))
+
+
+def drawn_games(games: IntArray, validation: float, seed: int) -> IntArray:
+    """Draw about a share `validation` of the ascending `games` (n,) with `seed`; none if n is below 2."""
+    if validation == 0 or len(games) < 2:
+        return games[:0]
+    order = np.argsort(derive_states(seed, 0, len(games), 1), kind="stable")
+    return np.sort(games[order[: max(1, round(validation * len(games)))]])
+
+
+def _samples(batch: pa.RecordBatch, where: str) -> Dataset:
+    try:
+        boards = boards_from_gnubg_ids(texts_of(batch.column("position"), where, DatasetError))
+    except PositionError as error:
+        raise DatasetError(f"{where}: {error}") from None
+    names = texts_of(batch.column("cls"), where, DatasetError)
+    if unknown := set(names) - set(CLASS_NAMES):
+        raise DatasetError(f"{where}: unknown position class {shown(min(map(str, unknown)))}")
+    plain: dict[str, Any] = {name: numbers_of(batch, name) for name in _PLAIN_COLUMNS}
+    probabilities = np.stack([numbers_of(batch, name) for name in OUTPUTS], axis=1).astype(np.float32)
+    codes = np.array([CLASS_NAMES.index(name) for name in names], np.int8)
+    data = Dataset(boards=boards, probabilities=probabilities, position_class=codes, **plain)
+    _check_least(data, f"{where}: ")
+    return data

@@ -34,7 +34,8 @@ from motif.runtime.limits import (
     lines_within,
 )
 from motif.runtime.settings import number_in
-from motif.sampling.dataset import dataset_fingerprint, is_dataset, read_manifest_positions
+from motif.sampling.dataset import Dataset, joined, labelled, read_parts
+from motif.sampling.dataset_files import dataset_fingerprint, is_dataset, read_manifest_positions
 from motif.sampling.recorded_games import (
     RecordedGame,
     finished,
@@ -42,7 +43,6 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     read_games,
 )
-from motif.sampling.samples import Dataset, joined, labelled, read_parts
 
 CSV_SUFFIXES = (".csv", ".csv.gz")
 """Suffixes of files of results; the second suffix is for compressed files."""

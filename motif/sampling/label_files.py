@@ -36,8 +36,7 @@ from motif.runtime.errors import DatasetError, PositionError, SettingError
 from motif.runtime.files import decoded, reading, replacing
 from motif.runtime.limits import TEXT_LINE, lines_of, pieces_of
 from motif.runtime.settings import number_in
-from motif.sampling.dataset import OUTPUTS, read_manifest
-from motif.sampling.samples import (
+from motif.sampling.dataset import (
     ROWS_A_PART,
     Dataset,
     joined,
@@ -45,6 +44,7 @@ from motif.sampling.samples import (
     read_parts,
     write_pieces,
 )
+from motif.sampling.dataset_files import OUTPUTS, read_manifest
 
 LabelFormat = Literal["wildbg", "gnubg-nn"]
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"

@@ -19,8 +19,8 @@ from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import tally_trials
 from motif.runtime.arrays import BoolArray, IntArray
+from motif.sampling.dataset import Dataset
 from motif.sampling.recorded_games import RecordedGame
-from motif.sampling.samples import Dataset
 
 _NO_ONE = -1
 

@@ -46,7 +46,15 @@ from motif.runtime.settings import (
     documented,
     setting,
 )
-from motif.sampling.dataset import ROLLOUTS, DatasetPart, kept_parts, part_name, write_manifest, write_part
+from motif.sampling.dataset import Dataset, joined
+from motif.sampling.dataset_files import (
+    ROLLOUTS,
+    DatasetPart,
+    kept_parts,
+    part_name,
+    write_manifest,
+    write_part,
+)
 from motif.sampling.player_games import few_candidates, fingerprint_of, games_of, rolled_out
 from motif.sampling.recorded_games import (
     RecordedGame,
@@ -55,7 +63,6 @@ from motif.sampling.recorded_games import (
     outcome_labels,
     record_game,
 )
-from motif.sampling.samples import Dataset, joined
 from motif.sampling.self_play import SampledPositions, SamplingRules, new_memory, new_record, self_play
 
 OF_ROLLOUTS = ("trials", "cut", "stop_at_race", "stop_at_bearoff", "stratified")

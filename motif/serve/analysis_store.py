@@ -27,7 +27,7 @@ from motif.analysis.confirmation import CONFIRMED_Z
 from motif.board.marks import MIN_RATED, pr_rating
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.frames import Record
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 from motif.serve.database import Database, in_transaction
 from motif.serve.game_database import NoRoomError
 
@@ -223,7 +223,7 @@ class AnalysisStore(Database):
         """List all analyses without their decisions, the latest first, except damaged ones."""
         summaries = []
         for row in self.rows(f"SELECT {_SHOWN}, errors FROM analyses ORDER BY made DESC"):
-            checkpoint()
+            end_if_cancelled()
             with suppress(RecordError), _damage_refused():
                 summary = _summary(row)
                 _own_totals(summary)  # which must be there
@@ -278,7 +278,7 @@ class AnalysisStore(Database):
 
         def work(connection: sqlite3.Connection) -> Record | None:
             for row in connection.execute(query, (*values, *skip)):
-                checkpoint()
+                end_if_cancelled()
                 with suppress(RecordError), _damage_refused():
                     return _card(row)
             return None

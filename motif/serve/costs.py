@@ -12,8 +12,8 @@ import numpy as np
 from motif.board.moves import play_batches
 from motif.board.position import Position
 from motif.evaluators import Evaluator
+from motif.evaluators.known_players import Kind, entry_of, own_name, without_plies
 from motif.evaluators.lookahead import LookaheadEvaluator
-from motif.evaluators.named import Kind, entry_of, own_name, without_plies
 from motif.players.ranking import FULL_DEPTH
 
 _STATIC, _ONE_PLY, _TWO_PLIES, _ROLLED, _PLAYED_OUT = range(5)

@@ -18,7 +18,7 @@ from motif.board.game_record import MatchRecord
 from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.evaluators import Evaluator
-from motif.evaluators.named import (
+from motif.evaluators.known_players import (
     SERVED_PLIES,
     Kind,
     default_player,

@@ -10,7 +10,7 @@ from pydantic import Field, StrictInt
 
 from motif.analysis.judge import known_error_rate
 from motif.board.rules import MAX_MATCH_LENGTH
-from motif.evaluators.named import LATEST, own_name
+from motif.evaluators.known_players import LATEST, own_name
 from motif.runtime.frames import Record
 from motif.serve.bodies import BodyRoute, json_answer, service_of
 from motif.serve.costs import reply_cost

@@ -19,7 +19,7 @@ from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text
 from motif.runtime.errors import MotifError, PlayerError, RecordError, plain_text
 from motif.runtime.frames import Record
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 from motif.serve.costs import may_play_out, reply_cost
 from motif.serve.game_database import (
     GameDatabase,
@@ -354,7 +354,7 @@ def _followed(known: KeptGame | None, settings: GameSettings, events: list[GameE
     if known is None or known.settings != settings or known.events != events[: len(known.events)]:
         return KeptGame(settings, events)
     for event in events[len(known.events) :]:
-        checkpoint()
+        end_if_cancelled()
         known.follow(event)
     return known
 

@@ -11,11 +11,11 @@ import numpy as np
 from motif.analysis.cube_records import as_shown
 from motif.board.game_record import Action, MatchRecord, Turn, game_facts
 from motif.board.identifiers import gnubg_id
-from motif.board.match_ids import xgid
 from motif.board.match_state import owner_seen_by, owning_player
 from motif.board.moves import Play, play_tree
 from motif.board.packed import HOME
 from motif.board.position import Position
+from motif.board.xgid_ogid import xgid
 from motif.runtime.frames import Record
 from motif.session.advisor import default_advisor
 from motif.session.event_game import GameStep, Objection

@@ -1,7 +1,7 @@
 """Threads for the work of requests, in lanes: quick work never waits for slow work.
 
-Work ends at its next `checkpoint`, between two positions, when its client has left, when the server stops, or
-when its budget is used up.
+Work ends in its next `end_if_cancelled`, between two positions, when its client has left, when the server
+stops, or when its budget is used up.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ class BusyError(MotifError):
 
 
 class WorkEndedError(MotifError):
-    """Work that ended at a checkpoint, before it was done."""
+    """Work that was cancelled before it was done."""
 
 
 class WorkCancelledError(WorkEndedError):
@@ -56,7 +56,7 @@ class Cancellation:
         self._end = 0.0
 
     def cancel(self) -> None:
-        """Let the work end at its next checkpoint."""
+        """Let the work end in its next `end_if_cancelled`."""
         self._is_cancelled.set()
 
     def check(self) -> None:

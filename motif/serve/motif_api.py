@@ -35,7 +35,7 @@ from motif.rollouts import RolloutSettings
 from motif.runtime.errors import MotifError, PlayError, RecordError, SettingError
 from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 from motif.serve.analysis_answers import AnalysisAnswer
 from motif.serve.answers import (
     ERRORS,
@@ -422,7 +422,7 @@ def _evaluated(service: EngineService, batch: EvaluateBatch) -> bytes:
 def _parts(count: int, size: int = _AT_ONCE) -> Iterator[slice]:
     """Yield the parts of a batch; between them it may be cancelled."""
     for start in range(0, count, size):
-        checkpoint()
+        end_if_cancelled()
         yield slice(start, start + size)
 
 
@@ -479,7 +479,7 @@ def _cubes(service: EngineService, batch: CubeBatch) -> bytearray:
     def part_of(part: slice) -> list[Record]:
         records = []
         for answer in cube_answers(questions[part], evaluator, name, jobs=1):
-            checkpoint()
+            end_if_cancelled()
             records.append(answer.record())
         return records
 

@@ -16,7 +16,7 @@ from motif.doubling import CubeDecision, cube_decision
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.equities import DOUBLED_WORTH, scale
 from motif.evaluators.cube_model import BEAVERED, NO_CUBE, CubeModel, without_cube
-from motif.evaluators.named import default_player, entry_of, without_plies
+from motif.evaluators.known_players import default_player, entry_of, without_plies
 from motif.players import Player, load
 from motif.players.player import cube_evaluator
 from motif.players.resignations import LOSSES, certain_loss, is_accepted

@@ -20,7 +20,6 @@ from pydantic import Field, StrictInt
 from motif.analysis.match.review import Review
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
-from motif.board.match_ids import ogid, xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import as_roll, legal_plays
 from motif.board.notation import find_play
@@ -35,11 +34,12 @@ from motif.board.rules import (
     gammons_count,
     is_double_useful,
 )
+from motif.board.xgid_ogid import ogid, xgid
 from motif.runtime.errors import MotifError, PlayError, PositionError
 from motif.runtime.files import state_root
 from motif.runtime.frames import Record
 from motif.runtime.progress import heard_by
-from motif.serve import analysis_api, game_api
+from motif.serve import game_api, stored_analysis_api
 from motif.serve.analysis_answers import ReviewLineAnswer
 from motif.serve.analysis_store import AnalysisStore, Source, with_ratings
 from motif.serve.answers import ERRORS, PlacedAnswer, answers, errors
@@ -119,7 +119,7 @@ def add_page(app: FastAPI, settings: ServeSettings) -> None:
     folder = Path(settings.games) if settings.games else state_root() / "games"
     app.state.games = GameStore(folder)
     app.state.analyses = AnalysisStore(folder)
-    for routes in (game_api.router, analysis_api.router, router):
+    for routes in (game_api.router, stored_analysis_api.router, router):
         app.include_router(routes)
     names = [path.relative_to(FILES).as_posix() for path in sorted(FILES.rglob("*.*"))]
     for name in names:

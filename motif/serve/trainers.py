@@ -17,7 +17,7 @@ from motif.board.packed import HOME
 from motif.board.position import Position
 from motif.doubling.decision import cube_decision
 from motif.evaluators import Evaluator
-from motif.evaluators.named import default_player, load_evaluator
+from motif.evaluators.known_players import default_player, load_evaluator
 from motif.players import load
 from motif.players.player import Player
 

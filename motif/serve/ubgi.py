@@ -19,13 +19,13 @@ from typing import TextIO
 from motif.board.fibs_board import PREFIX as FIBS_PREFIX
 from motif.board.fibs_board import parse_fibs_board
 from motif.board.identifiers import quoted
-from motif.board.match_ids import XGID_PREFIX
 from motif.board.match_state import MatchState, owner_seen_by
 from motif.board.moves import Play, parse_roll
 from motif.board.notation import OFF
 from motif.board.packed import OWN_BAR
 from motif.board.parsing import parse_position
 from motif.board.position import Position
+from motif.board.xgid_ogid import XGID_PREFIX
 from motif.evaluators.lookahead import MAX_PLIES
 from motif.runtime.errors import MotifError, SettingError
 from motif.runtime.package import VERSION

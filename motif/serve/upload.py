@@ -23,7 +23,7 @@ from motif.board.game_record import MatchRecord, Turn
 from motif.board.match_file import parse_match
 from motif.runtime.errors import MotifError, RecordError, plain_text
 from motif.runtime.parallel import begin_worker, starting_workers
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 from motif.serve.lanes import OverdueError
 
 logging.getLogger("python_multipart").addHandler(logging.NullHandler())  # its warnings are in the answer
@@ -181,7 +181,7 @@ class UploadReader:
     def _answer(self, seconds: int) -> Any:
         end = monotonic() + seconds
         while not self._pipe.poll(_BETWEEN_LOOKS):
-            checkpoint()
+            end_if_cancelled()
             if monotonic() > end:
                 raise _overdue(self._seconds)
         return self._pipe.recv()

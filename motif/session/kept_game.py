@@ -11,13 +11,13 @@ from functools import lru_cache
 from typing import TypedDict
 
 from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, jacoby_rule
-from motif.evaluators.named import SERVED_PLIES, Kind, known_players, own_name, without_plies
+from motif.evaluators.known_players import SERVED_PLIES, Kind, known_players, own_name, without_plies
 from motif.players import load
 from motif.players.resignations import LOSSES
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Record
-from motif.runtime.progress import checkpoint
+from motif.runtime.progress import end_if_cancelled
 from motif.runtime.settings import SettingFields, check_types
 from motif.session.advisor import default_advisor
 from motif.session.event_game import EventGame, GameEvent
@@ -137,7 +137,7 @@ class KeptGame(EventGame):
         tags = record_tags(settings.rules, date.fromisoformat(settings.day))
         super().__init__(GameSession(seats, tags, settings.rules), SeededDice(settings.seed), default_advisor)
         for event in events:
-            checkpoint()
+            end_if_cancelled()
             self.follow(event)
 
     @classmethod
@@ -156,7 +156,7 @@ class KeptGame(EventGame):
                     "games before it: the match can be analysed but not continued"
                 )
             for event in _events_of(number, one):
-                checkpoint()
+                end_if_cancelled()
                 game.follow(event)
             if one.result is not None and game.session.result is None:
                 game.follow(["resign", _resigned(number, one, game.session.cube), 1 - one.result.winner])

@@ -8,7 +8,7 @@ from motif.board.match_state import MatchState
 from motif.board.position import Position
 from motif.doubling import cube_decision
 from motif.evaluators import Probabilities
-from motif.evaluators.named import load_evaluator
+from motif.evaluators.known_players import load_evaluator
 
 STATES = [
     MatchState(),

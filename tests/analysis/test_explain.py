@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from motif.analysis.explain import explain_play
-from motif.analysis.explain.judged import SOURCE_WEIGHTS, judged_position, values_of
 from motif.analysis.explain.split import split
+from motif.analysis.explain.valued_position import SOURCE_WEIGHTS, valued_position, values_of
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import pack_many
@@ -121,9 +121,9 @@ def check(evaluator: StaticEvaluator, position: Position, roll, better, worse) -
 
 def check_written_out(evaluator: StaticEvaluator, position: Position, roll, better, worse) -> bool:
     """Whether both values come from weights; if so, the parts must add up to their difference."""
-    if any(judged_position(evaluator, play.position).source != SOURCE_WEIGHTS for play in (better, worse)):
+    if any(valued_position(evaluator, play.position).source != SOURCE_WEIGHTS for play in (better, worse)):
         return False
-    if any(judged_position(evaluator, play.position).source != SOURCE_WEIGHTS for play in (better, worse)):
+    if any(valued_position(evaluator, play.position).source != SOURCE_WEIGHTS for play in (better, worse)):
         return False
     sums = [raw_sum(evaluator, play.position) for play in (better, worse)]
     found = explain_play(evaluator, position, roll, better, worse)
@@ -177,7 +177,7 @@ def test_values_of_many_boards_are_those_of_each_with_hidden_units():
     values = values_of(evaluator, boards)
     np.testing.assert_allclose(values, evaluator.equity_many(boards), atol=1e-5)
     np.testing.assert_allclose(
-        values[:40], [judged_position(evaluator, Position(board)).value for board in boards[:40]], atol=1e-12
+        values[:40], [valued_position(evaluator, Position(board)).value for board in boards[:40]], atol=1e-12
     )
 
 
@@ -200,7 +200,7 @@ def test_a_unit_is_one_term_and_shared_among_its_inputs():
     whole = amount * (squashed[0] - squashed[1])
 
     evaluators = [StaticEvaluator("made", weights_model(each), each) for each in (weights, plain)]
-    two, others = ([judged_position(each, Position(board)) for board in boards] for each in evaluators)
+    two, others = ([valued_position(each, Position(board)) for board in boards] for each in evaluators)
     change, before = (one.forms["win"].change(one.inputs, other.inputs) for one, other in (two, others))
     assert change.units[0] == pytest.approx([whole], rel=1e-6)
     assert change.total - before.total == pytest.approx(whole, abs=1e-9)

@@ -10,8 +10,8 @@ from motif.board.position import first_bad_board
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
 from motif.runtime.errors import DatasetError, PlayerError
+from motif.sampling.dataset import read_dataset
 from motif.sampling.sample import SampleSettings, sample
-from motif.sampling.samples import read_dataset
 
 
 def test_more_positions_go_on_where_fewer_end():

@@ -21,8 +21,8 @@ from motif.parameters.position_class import position_class
 from motif.players import load
 from motif.players.player import Player
 from motif.runtime.errors import BenchmarkError, PlayerError
+from motif.sampling.dataset import Dataset, read_dataset
 from motif.sampling.sample import SampleSettings
-from motif.sampling.samples import Dataset, read_dataset
 from tests.sampling.folders import made
 
 GAMES = SampleSettings(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 
 from motif.board.diagram import fit_width, svg_diagram, text_diagram
-from motif.board.match_ids import position_from_xgid
 from motif.board.match_state import MatchState
 from motif.board.position import Position
+from motif.board.xgid_ogid import position_from_xgid
 from motif.runtime.errors import SettingError
 from tests.board.test_match_state import match_states
 from tests.strategies import positions

@@ -13,14 +13,14 @@ from motif.board.fibs_board import parse_fibs_board
 from motif.board.identifiers import position_from_gnubg_id, position_from_key
 from motif.board.mat_file import mat_name, parse_mat
 from motif.board.match_file import parse_match
-from motif.board.match_ids import position_from_ogid, position_from_xgid
 from motif.board.match_state import match_state_from_id
 from motif.board.moves import legal_plays, parse_roll
 from motif.board.notation import find_play, parse_moves
 from motif.board.parsing import parse_decision, parse_position
 from motif.board.position import Position
 from motif.board.sgf_file import parse_sgf
-from motif.evaluators.named import description_of, entry_of, load_evaluator
+from motif.board.xgid_ogid import position_from_ogid, position_from_xgid
+from motif.evaluators.known_players import description_of, entry_of, load_evaluator
 from motif.players import load
 from tests.board.bounded import answer
 

@@ -6,7 +6,7 @@ import pytest
 
 from motif.analysis.match.decisions import mark_of as mark_in_analysis
 from motif.board.marks import BLUNDER, LOWEST_RATING, MARKS, RATINGS, SIGNS, mark_of, rating
-from tools.house import ROOT
+from tools.import_graph import ROOT
 
 PAGES = ("docs/reference/glossary.md", "docs/how-to/match-analysis.md", "docs/how-to/cube.md")
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motif.board.match_ids import looks_like_ogid, ogid, position_from_ogid
 from motif.board.match_state import MatchState
 from motif.board.parsing import parse_position
 from motif.board.position import Position
+from motif.board.xgid_ogid import looks_like_ogid, ogid, position_from_ogid
 from motif.runtime.errors import PositionError
 from tests.board.test_match_state import match_states
 from tests.strategies import positions

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motif.board.identifiers import gnubg_id, position_key
-from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import as_roll, legal_plays, parse_roll
 from motif.board.parsing import parse_position
 from motif.board.position import Position
+from motif.board.xgid_ogid import xgid
 from motif.runtime.errors import PlayError, PositionError
 from tests.strategies import positions, rolls
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motif.board.identifiers import gnubg_id
-from motif.board.match_ids import position_from_xgid, xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.position import Position
+from motif.board.xgid_ogid import position_from_xgid, xgid
 from motif.runtime.errors import PositionError
 from tests.board.test_match_state import match_states
 from tests.strategies import positions

@@ -2,7 +2,7 @@
 
 import pytest
 
-from motif.sampling.dataset import MANIFEST, write_manifest
+from motif.sampling.dataset_files import MANIFEST, write_manifest
 
 START = "4HPwATDgc/ABMA"
 SIXTEEN = "4OfgA2DAz8EHwA"

@@ -11,11 +11,11 @@ import pytest
 
 from motif.analysis import position_records as records
 from motif.board.identifiers import gnubg_ids, position_key
-from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.packed import unpack_many
 from motif.board.position import Position
-from motif.sampling.samples import read_dataset
+from motif.board.xgid_ogid import xgid
+from motif.sampling.dataset import read_dataset
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from motif.benchmarks import read_benchmark
 from motif.benchmarks.choices import dataset_decisions, dataset_losses, summary
 from motif.cli.main import main
 from motif.players import load
-from motif.sampling.samples import read_dataset
+from motif.sampling.dataset import read_dataset
 from tests.benchmarks.rates import error_rates
 
 DATA = Path(__file__).resolve().parent.parent / "data"

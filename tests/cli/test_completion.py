@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from motif.cli.options import NAMES, complete_parameters, complete_player, complete_preset
-from motif.evaluators.named import shipped_weights
+from motif.evaluators.known_players import shipped_weights
 from motif.evaluators.nets import net as packages
 from motif.learning.bootstrap_config import preset_names
 from motif.parameters import PARAMETER_SETS

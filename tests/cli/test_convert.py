@@ -12,7 +12,7 @@ from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_file import read_match
 from motif.board.position import Position
 from motif.sampling import label_files
-from motif.sampling.samples import read_dataset
+from motif.sampling.dataset import read_dataset
 from tests.board.test_mat_file import BY_GNUBG, played
 from tests.board.xg_writer import xg_content
 

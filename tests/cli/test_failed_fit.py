@@ -9,10 +9,10 @@ import pytest
 from motif.evaluators import read_weight_file
 from motif.fitting import gauss_newton
 from motif.fitting.objective import TOLERANCE
-from motif.fitting.solve import SOLVERS
+from motif.fitting.solvers import SOLVERS
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
-from motif.sampling.samples import read_dataset
+from motif.sampling.dataset import read_dataset
 from tests.learning.stored import stored
 
 OPTIONS = ("--parameters", "keith", "--heads", "win", "--jobs", 1)

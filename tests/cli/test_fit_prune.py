@@ -6,8 +6,8 @@ import shutil
 import pytest
 
 from motif.evaluators import read_weight_file
-from motif.fitting.solve import PRUNE_Z
-from motif.sampling.dataset import parts_there, read_manifest, write_manifest
+from motif.fitting.solvers import PRUNE_Z
+from motif.sampling.dataset_files import parts_there, read_manifest, write_manifest
 
 _OPTIONS = ("--parameters", "keith", "--heads", "win", "--jobs", 1)
 

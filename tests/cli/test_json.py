@@ -16,7 +16,7 @@ from motif.evaluators import OUTPUTS, load_evaluator
 from motif.learning import bootstrap_run as bootstrap
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
-from motif.sampling.dataset import read_manifest
+from motif.sampling.dataset_files import read_manifest
 
 START = "4HPwATDgc/ABMA"
 CLOSED_OUT = Position.from_points({25: 1, 6: 14}, {1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2, 7: 3})

@@ -9,7 +9,7 @@ from motif.analysis.term_report import dataset_terms
 from motif.board.identifiers import gnubg_ids
 from motif.evaluators import read_weight_file
 from motif.fitting.significance import write_terms
-from motif.sampling.samples import read_dataset
+from motif.sampling.dataset import read_dataset
 from tests.evaluators.made_weights import made_weights
 from tests.games import some_boards
 

@@ -8,7 +8,7 @@ import pytest
 import motif
 from motif.contests import play_money_games
 from motif.runtime.parallel import working_on
-from motif.sampling.dataset import write_part
+from motif.sampling.dataset_files import write_part
 from tests.sampling.folders import QUICK, differences, made, on_call
 from tools.local_cluster import machines
 

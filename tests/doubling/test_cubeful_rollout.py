@@ -16,7 +16,7 @@ from motif.doubling.cube_states import MATCH_CHECKERS, cube_model_for, without_d
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.equities import scale
 from motif.evaluators import load_static
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.rollouts import RolloutSettings, compare_plays, rollout
 from motif.rollouts.games import next_rolls
 from motif.rollouts.trials import CubeStart, results_of_trials

@@ -9,7 +9,7 @@ from motif.doubling import DEFAULT_EFFICIENCY
 from motif.doubling.efficiency_fit import cubeful_results, drawn_positions, fit_efficiency
 from motif.doubling.equities import EFFICIENCY_CLASSES, efficiency_classes
 from motif.evaluators import load_static
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.evaluators.static import pubeval
 from motif.runtime.errors import SettingError
 from tests.doubling.chances import class_efficiency

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.analysis.explain.judged import judged_position
 from motif.analysis.explain.split import split
+from motif.analysis.explain.valued_position import valued_position
 from motif.analysis.unit_report import extremes, unit_summaries
 from motif.board.packed import pack_many
 from motif.board.position import Position
@@ -62,7 +62,7 @@ def test_a_class_without_units_has_its_heads_alone(boards):
 def test_differences_are_reported_by_terms_that_add_up(boards):
     evaluator = evaluator_of(MADE)
     for first, second in zip(boards[:120], boards[120:240], strict=True):
-        two = [judged_position(evaluator, Position(board)) for board in (first, second)]
+        two = [valued_position(evaluator, Position(board)) for board in (first, second)]
         told = split(MADE, *two, of_other_player=False)
         assert told.difference == pytest.approx(two[0].x - two[1].x, abs=1e-9)
         shares = told.by_parameter.sum() + told.places.sum() + told.rest

@@ -19,6 +19,7 @@ from motif.evaluators import (
     load_static,
 )
 from motif.evaluators.evaluator import first_best
+from motif.evaluators.known_players import default_player
 from motif.evaluators.lookahead import DEPTHS
 from motif.evaluators.lookahead_kernels import (
     _PAIR_OF_ROLL,
@@ -27,7 +28,6 @@ from motif.evaluators.lookahead_kernels import (
     _SEVENTHS,
     _THIRDS,
 )
-from motif.evaluators.named import default_player
 from motif.evaluators.probabilities import HEADS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load

@@ -6,14 +6,14 @@ import pytest
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.contests import play_matches, play_money_games, play_tournament
-from motif.evaluators.named import load_evaluator
+from motif.evaluators.known_players import load_evaluator
 from motif.evaluators.own import as_evaluator, from_sklearn
 from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.library import load_evaluator as load_evaluator_of
 from motif.library import rank
 from motif.players import Player, load_player
 from motif.runtime.errors import PlayerError
-from motif.sampling.samples import Dataset, labelled
+from motif.sampling.dataset import Dataset, labelled
 from tests.games import some_boards
 
 FILE = '''

@@ -20,8 +20,8 @@ from motif.rollouts import compare_plays, rollout
 from motif.rollouts.rollout_evaluator import load_rollout
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import MotifError, SettingError
+from motif.sampling.dataset import read_dataset
 from motif.sampling.sample import SampleSettings, sample
-from motif.sampling.samples import read_dataset
 from tests.benchmarks.rates import error_rate
 from tests.games import some_boards, some_decisions
 

@@ -2,7 +2,7 @@ import pytest
 
 from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
-from motif.evaluators.named import default_player, shipped_weights
+from motif.evaluators.known_players import default_player, shipped_weights
 
 SHIPPED = ("keith-v0", "keith-v1", "motif-v0", "motif-v1", "motif-v19")
 

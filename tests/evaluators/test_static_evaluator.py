@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from motif.board.moves import play_batches
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Probabilities, StaticEvaluator
-from motif.evaluators.named import load_static
+from motif.evaluators.known_players import load_static
 from motif.evaluators.probabilities import equities
 from motif.evaluators.static import filtered, model_fingerprint, weights_model
 from motif.players import CompiledPlayer

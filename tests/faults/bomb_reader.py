@@ -26,8 +26,8 @@ from motif.fitting.significance import read_terms
 from motif.learning.bootstrap_config import load_config
 from motif.reports.run_files import read_history
 from motif.runtime.errors import MotifError
+from motif.sampling.dataset import read_dataset
 from motif.sampling.label_files import read_labels
-from motif.sampling.samples import read_dataset
 from tests.fuzz.reader_process import peak_memory
 
 READERS: dict[str, Callable[[Path], Any]] = {

@@ -10,8 +10,8 @@ from typing import Any
 
 from motif.learning.bootstrap_config import BootstrapConfig, VersionStep
 from motif.runtime.files import is_temporary
-from motif.sampling.dataset import read_manifest_positions
-from motif.sampling.samples import read_dataset
+from motif.sampling.dataset import read_dataset
+from motif.sampling.dataset_files import read_manifest_positions
 
 SAMPLE = ("--player", "pubeval", "--games", 16, "--trials", 4, "--candidates", 3, "--rate", 0.3)
 STEP = VersionStep(games=8, trials=2, rate=0.4, crashed_rate=1.0, candidates=4, cut=6)

@@ -20,7 +20,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from motif.fitting.significance import STATISTICS_SCHEMA as TERMS_SCHEMA
-from motif.sampling.dataset import MANIFEST, SCHEMA
+from motif.sampling.dataset_files import MANIFEST, SCHEMA
 from tests.board.bgf_writer import HEADER, MAGIC, key, packed
 
 MOST_MEMORY = 300 << 20

@@ -40,7 +40,7 @@ FLUSHES = "os:fsync"
 PART = "motif.sampling.sample:sample_games"
 GAME = "motif.sampling.sample:check_stop"
 PAIRS = "motif.contests.pairs:play_pairs"
-CHECKSUM = "motif.sampling.dataset:checksum"
+CHECKSUM = "motif.sampling.dataset_files:checksum"
 """Called for a part that has been renamed and is not in the manifest yet."""
 OF_SAMPLING = {FLUSHES: 24, PART: 4, GAME: 4, CHECKSUM: 6}
 OF_A_RUN = {

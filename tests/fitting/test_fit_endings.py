@@ -11,7 +11,7 @@ import pytest
 from motif.fitting import design
 from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.objective import FAILURES, Ending, rmse
-from motif.fitting.solve import SOLVERS, solver
+from motif.fitting.solvers import SOLVERS, solver
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import decision_ids, noisy_problem
 

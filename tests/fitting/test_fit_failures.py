@@ -11,7 +11,7 @@ from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.gauss_newton import solve_gauss_newton
 from motif.fitting.objective import Objective, gradient_bound, starting_weights
 from motif.fitting.problem import EQUITY, PROBABILITY, Problem
-from motif.fitting.solve import SOLVERS
+from motif.fitting.solvers import SOLVERS
 from motif.fitting.terms import Terms
 from tests.fitting.fitting_samples import correlated_features, exact_problem, noisy_problem
 

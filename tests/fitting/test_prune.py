@@ -8,7 +8,7 @@ import pytest
 from motif.fitting.gauss_newton import solve_gauss_newton
 from motif.fitting.problem import PROBABILITY, Problem
 from motif.fitting.significance import significance
-from motif.fitting.solve import SOLVERS, pruned
+from motif.fitting.solvers import SOLVERS, pruned
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import decision_ids

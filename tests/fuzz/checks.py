@@ -30,7 +30,6 @@ from motif.board.identifiers import (
 )
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_file import WRITTEN_SUFFIXES, read_match, write_match
-from motif.board.match_ids import ogid, position_from_ogid, position_from_xgid, xgid
 from motif.board.match_state import match_id, match_state_from_id
 from motif.board.moves import legal_plays, parse_roll
 from motif.board.notation import find_play, format_moves, parse_moves
@@ -38,6 +37,7 @@ from motif.board.packed import BOARD_SIZE
 from motif.board.parsing import parse_position
 from motif.board.position import Position, faults
 from motif.board.xg_file import parse_bgf, parse_xg
+from motif.board.xgid_ogid import ogid, position_from_ogid, position_from_xgid, xgid
 from motif.compiler.kernel_cache import kernel_folder, load_or_make
 from motif.evaluators.bras import load_bras
 from motif.evaluators.static import StaticEvaluator, filtered, weights_model
@@ -46,10 +46,10 @@ from motif.learning.bootstrap_config import CONFIG, load_config
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import CompiledPlayer, EvaluatorPlayer, load
 from motif.runtime.errors import ParameterError, PositionError, RecordError
-from motif.sampling.dataset import MANIFEST, read_manifest, write_manifest
+from motif.sampling.dataset import read_dataset
+from motif.sampling.dataset_files import MANIFEST, read_manifest, write_manifest
 from motif.sampling.game_results import ScoreResults, csv_results
 from motif.sampling.label_files import SUFFIXES, read_labels, rewrite_labels
-from motif.sampling.samples import read_dataset
 from motif.serve.game_store import GameStore
 from tests.serve.kept_games import begun, put
 

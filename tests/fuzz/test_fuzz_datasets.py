@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from motif.board.identifiers import gnubg_id
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
-from motif.sampling.dataset import write_manifest, write_part
+from motif.sampling.dataset_files import write_manifest, write_part
 from tests.fuzz import checks
 from tests.fuzz.mutations import ODD_TOKENS, mutated, mutated_file, mutated_tree
 from tests.fuzz.test_fuzz_positions import POSITIONS

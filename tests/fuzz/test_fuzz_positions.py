@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 
 from motif.board.identifiers import gnubg_id, position_key
-from motif.board.match_ids import ogid, xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.position import Position
+from motif.board.xgid_ogid import ogid, xgid
 from tests.fuzz import checks
 from tests.fuzz.mutations import mutated, mutated_text
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from motif.board.identifiers import gnubg_ids
 from motif.evaluators import OUTPUTS
-from motif.sampling.dataset import write_manifest, write_part
-from motif.sampling.samples import Dataset, joined
+from motif.sampling.dataset import Dataset, joined
+from motif.sampling.dataset_files import write_manifest, write_part
 
 
 def stored(folder: Path, samples: Dataset, rows_a_part: int, times: int = 1) -> Path:

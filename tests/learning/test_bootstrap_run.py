@@ -21,8 +21,8 @@ from motif.players import load
 from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
 from motif.runtime.package import VERSION
-from motif.sampling.dataset import dataset_fingerprint, read_manifest, read_manifest_positions
-from motif.sampling.samples import read_dataset
+from motif.sampling.dataset import read_dataset
+from motif.sampling.dataset_files import dataset_fingerprint, read_manifest, read_manifest_positions
 from tests.faults.made_runs import STEP, TINY, unlike
 from tests.sampling.folders import on_call
 

@@ -14,8 +14,8 @@ from motif.learning.recalibration import ALL, calibrate, calibrated_weights, fit
 from motif.learning.rows import validation_games
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
-from motif.sampling.dataset import dataset_fingerprint, write_manifest
-from motif.sampling.samples import Dataset
+from motif.sampling.dataset import Dataset
+from motif.sampling.dataset_files import dataset_fingerprint, write_manifest
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards
 from tests.learning.stored import stored

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from motif.evaluators import OUTPUTS, StaticEvaluator
-from motif.evaluators.named import weights_called
+from motif.evaluators.known_players import weights_called
 from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import weights_model
 from motif.fitting.problem import Link, Problem
-from motif.fitting.solve import solver
+from motif.fitting.solvers import solver
 from motif.fitting.terms import Terms
 from motif.learning import rows as row_files
 from motif.learning.fit import FittedWeights, fit_dataset
@@ -25,9 +25,9 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, FileError, FitError
 from motif.sampling import dataset
-from motif.sampling.dataset import read_column
+from motif.sampling.dataset import Dataset, read_dataset, read_parts
+from motif.sampling.dataset_files import read_column
 from motif.sampling.sample import SampleSettings
-from motif.sampling.samples import Dataset, read_dataset, read_parts
 from tests.learning.stored import put_behind, stored
 from tests.sampling.folders import made
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from motif.sampling.dataset import read_dataset
 from motif.sampling.sample import SampleSettings
-from motif.sampling.samples import read_dataset
 from tests.learning.stored import stored
 from tests.sampling.folders import made
 

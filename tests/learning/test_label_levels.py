@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from motif.evaluators import OUTPUTS
-from motif.evaluators.named import load_static, weights_called
+from motif.evaluators.known_players import load_static, weights_called
 from motif.evaluators.probabilities import equities
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
@@ -14,8 +14,8 @@ from motif.learning.heads import possible
 from motif.learning.label_levels import with_levels
 from motif.learning.rows import class_rows
 from motif.parameters.named_sets import parameter_set
+from motif.sampling.dataset import read_dataset, write_pieces
 from motif.sampling.sample import SampleSettings
-from motif.sampling.samples import read_dataset, write_pieces
 from tests.sampling.folders import made
 
 GAMES = SampleSettings(player="simple", label="keith-v1@1", games=40, candidates=4, rate=0.3, seed=8)

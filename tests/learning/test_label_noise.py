@@ -10,9 +10,9 @@ from motif.evaluators import OUTPUTS
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.label_noise import NoiseFreeError, label_variances, root_mean
-from motif.sampling.dataset import read_manifest
+from motif.sampling.dataset import read_dataset
+from motif.sampling.dataset_files import read_manifest
 from motif.sampling.sample import SampleSettings
-from motif.sampling.samples import read_dataset
 from tests.reports.made_run import made_samples
 from tests.sampling.folders import made
 

@@ -10,7 +10,7 @@ from motif.evaluators import StaticEvaluator, read_weight_file
 from motif.evaluators.static import weights_model
 from motif.fitting.problem import EQUITY
 from motif.fitting.significance import read_terms, weight_vector
-from motif.fitting.solve import solver
+from motif.fitting.solvers import solver
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import head_problem, heads_in, settings_of, term_errors

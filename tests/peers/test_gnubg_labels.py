@@ -3,9 +3,9 @@
 import numpy as np
 
 from motif.players.gnubg import GnubgEvaluator
-from motif.sampling.dataset import read_manifest
+from motif.sampling.dataset import read_dataset
+from motif.sampling.dataset_files import read_manifest
 from motif.sampling.sample import SampleSettings, sample
-from motif.sampling.samples import read_dataset
 
 
 def test_labels_are_gnubgs(gnubg, tmp_path):

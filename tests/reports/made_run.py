@@ -15,8 +15,8 @@ from motif.evaluators.weight_file import HeadWeights
 from motif.learning.bootstrap_config import BootstrapConfig, VersionStep
 from motif.parameters import parameter_set
 from motif.parameters.position_class import classify_many
-from motif.sampling.dataset import write_manifest, write_part
-from motif.sampling.samples import Dataset
+from motif.sampling.dataset import Dataset
+from motif.sampling.dataset_files import write_manifest, write_part
 
 GAMES, POSITIONS_A_GAME = 40, 10
 

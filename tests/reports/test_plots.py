@@ -15,7 +15,7 @@ from motif.reports.calibration_plots import BINS, plot_calibration, reliability
 from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.strength_plots import plot_strength
 from motif.runtime.errors import FileError, SettingError
-from motif.sampling.samples import Dataset
+from motif.sampling.dataset import Dataset
 from tests.reports.made_run import made_rows, made_samples, made_summary
 
 ALL_FITS = [(kind, head) for kind in ("contact", "crashed", "race") for head in (*OUTPUTS, "equity")]

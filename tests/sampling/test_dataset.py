@@ -1,244 +1,184 @@
-"""Datasets on disk: the schema, the manifest, and messages about damaged datasets."""
+"""Datasets in Python: arrays, frames, slices, splits, and a folder written and read again."""
 
-import errno
 import json
-from dataclasses import asdict, replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from motif.board.identifiers import position_from_gnubg_id
-from motif.board.position import Position
-from motif.evaluators import OUTPUTS
-from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.errors import DatasetError, FileError
-from motif.runtime.package import VERSION
-from motif.sampling.dataset import (
-    SCHEMA,
-    DatasetPart,
-    checksum,
-    dataset_fingerprint,
-    read_manifest,
-    read_manifest_positions,
-    write_manifest,
-    write_part,
-)
-from motif.sampling.samples import read_dataset, read_parts
-from tests.sampling.folders import QUICK, files, made, on_call
+import motif
+from motif.board.identifiers import gnubg_ids
+from motif.evaluators.probabilities import OUTPUTS, equities
+from motif.learning.rows import held_out, validation_games
+from motif.parameters import parameter_set
+from motif.runtime.errors import DatasetError, SettingError
+from motif.sampling.dataset import Dataset, read_dataset
+from motif.sampling.dataset_files import MANIFEST, games_key
+from tests.games import some_boards
+
+pandas = pytest.importorskip("pandas")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return made(tmp_path / "samples", replace(QUICK, games=3))
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    boards = some_boards("pubeval", 300, seed=41)
+    random = np.random.default_rng(41)
+    win, gammon, lose_gammon = random.random(300), random.random(300), random.random(300)
+    chances = [win, gammon * win, 0.1 * gammon * win, lose_gammon * (1 - win), 0 * win]
+    columns = dict(zip(OUTPUTS, chances, strict=True))
+    return Dataset.from_frame({"position": gnubg_ids(boards), **columns, "game": np.arange(300) // 10})
 
 
-def test_schema_and_metadata(folder):
-    table = pq.read_table(folder / "part-00000.parquet")
-    assert table.schema.names == [
-        "position", *OUTPUTS, "equity", "equity_se", "trials", "game", "ply", "decision", "chosen", "cls"
-    ]  # fmt: skip
-    types = {name: str(table.schema.field(name).type) for name in table.schema.names}
-    assert types["position"] == "string"
-    assert {types[name] for name in (*OUTPUTS, "equity", "equity_se")} == {"float"}
-    assert {types[name] for name in ("trials", "game", "ply")} == {"int32"}
-    assert (types["decision"], types["chosen"]) == ("int64", "bool")
-    assert set(table["cls"].to_pylist()) <= set(CLASS_NAMES)
-    assert not any(column.null_count for column in table.columns)
-    provenance = json.loads(table.schema.metadata[b"motif"])
-    assert provenance.pop("player_fingerprint").startswith("sha256:")
-    assert provenance == {**asdict(replace(QUICK, games=3)), "games_a_part": 1, "motif": VERSION}
+def same(one: Dataset, other: Dataset) -> bool:
+    fields = {name: value for name, value in vars(one).items() if name != "games_key"}
+    return all(np.array_equal(value, getattr(other, name), equal_nan=value.dtype.kind == "f")
+               for name, value in fields.items())  # fmt: skip
 
 
-def test_the_stored_values_are_read(folder):
-    samples = read_dataset(folder)
-    tables = pa.concat_tables(
-        [pq.read_table(folder / name) for name in sorted(files(folder)) if name.startswith("part-")]
-    )
-    assert len(samples) == tables.num_rows == read_manifest_positions(folder)
-    rows = tables.to_pylist()
-    for row, stored in enumerate(rows):
-        assert Position(samples.boards[row]) == position_from_gnubg_id(stored["position"])
-        assert samples.probabilities[row].tolist() == [stored[name] for name in OUTPUTS]
-        assert CLASS_NAMES[samples.position_class[row]] == stored["cls"]
-        for name in ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen"):
-            assert getattr(samples, name)[row] == stored[name]
-    parts = list(read_parts(folder))
-    assert len(parts) == 3
-    assert np.concatenate([part.boards for part in parts]).tobytes() == samples.boards.tobytes()
+def test_arrays_for_scikit_learn(data):
+    names = parameter_set("motif").names
+    assert data.X().shape == (300, len(names))
+    assert np.allclose(data.X(scaled=False) * parameter_set("motif").scales, data.X(), rtol=1e-5)
+    assert data.X("keith").shape == (300, len(parameter_set("keith").names))
+    assert np.allclose(data.y(), equities(data.y("probabilities").astype(float)), atol=1e-6)
+    assert (data.y("lose_gammon") == data.probabilities[:, 3]).all()
+    assert (data.groups == np.arange(300) // 10).all()
+    assert len(set(data.decisions)) == 300
+    assert data.positions[3].board.tolist() == data.boards[3].tolist()
+    with pytest.raises(SettingError, match=r"target must be one of equity, .*, not 'wins'; did you mean"):
+        data.y("wins")
 
 
-def test_the_manifest(folder):
-    document = json.loads((folder / "_manifest.json").read_text())
-    assert (document["format"], document["complete"]) == ("motif-dataset/1", True)
-    assert document["positions"] == len(read_dataset(folder))
-    for number, part in enumerate(document["parts"]):
-        path = folder / f"part-{number:05d}.parquet"
-        assert part == {
-            "name": path.name,
-            "rows": pq.read_metadata(path).num_rows,
-            "sha256": checksum(path),
-        }
-    settings, parts, complete = read_manifest(folder)
-    assert settings == document["settings"]
-    assert [vars(part) for part in parts] == document["parts"]
-    assert complete
+def test_unscaled_pip_counts_are_plain_pip_counts(data):
+    names = list(parameter_set("motif").names)
+    pips = data.X(scaled=False)[:, names.index("pip_count")]
+    counted = np.maximum(data.boards[:, 1:], 0) @ np.arange(1, 26)
+    assert np.allclose(pips, counted, atol=1e-3)
 
 
-def test_the_fingerprint_is_that_of_the_content(folder, tmp_path):
-    again = made(tmp_path / "again", replace(QUICK, games=3))
-    other = made(tmp_path / "other", replace(QUICK, games=3, seed=1))
-    assert dataset_fingerprint(again) == dataset_fingerprint(folder) != dataset_fingerprint(other)
-    assert dataset_fingerprint(folder).startswith("sha256:")
+def test_slices_masks_and_sums(data):
+    assert len(data[:10]) == 10
+    assert same(data[[4, 7]], data.rows(np.array([4, 7])))
+    assert len(data[5]) == 1
+    assert (data[data.y("win") > 0.5].y("win") > 0.5).all()
+    twice = data[:100] + data[100:]
+    assert (twice.boards == data.boards).all()
+    # Games of another dataset get new numbers.
+    assert len(set((data + data).groups)) == 60
+    assert repr(data) == "<dataset of 300 positions, 30 games>"
+    assert repr(data[0]) == "<dataset of 1 position, 1 game>"
 
 
-def refusal(folder) -> str:
-    with pytest.raises(DatasetError) as caught:
-        read_dataset(folder)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+def test_a_split_holds_out_whole_games_and_those_that_a_fit_would(data, tmp_path):
+    train, validation = data.split(0.2, seed=3)
+    assert len(train) + len(validation) == 300
+    assert not set(train.groups) & set(validation.groups)
+    assert len(set(validation.groups)) == 6
+    data.write(tmp_path / "data")
+    assert same(held_out([tmp_path / "data"], 0.2, 3), validation)
+    with pytest.raises(SettingError, match="validation must be at least 0 and below 1, not 1"):
+        data.split(1)
+    with pytest.raises(SettingError, match="seed must be a whole number, not 'x'"):
+        data.split(seed="x")
+    with pytest.raises(SettingError, match="seed must be at least 0, not -1"):
+        data.split(seed=-1)
 
 
-def test_no_dataset(tmp_path):
-    assert refusal(tmp_path) == f"{tmp_path}: not a dataset (there is no _manifest.json)"
-    assert refusal(tmp_path / "none") == f"{tmp_path / 'none'}: not a dataset (there is no _manifest.json)"
+def test_what_is_written_is_read_again_and_by_pandas(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    assert same(motif.read_dataset(folder), data)
+    frame = pandas.read_parquet(folder)
+    assert list(frame["position"]) == gnubg_ids(data.boards)
+    assert same(Dataset.from_frame(frame), data)
+    assert same(Dataset.from_frame(data.to_frame()), data)
+    with pytest.raises(DatasetError, match="already contains a dataset"):
+        data.write(folder)
+    (other := tmp_path / "other").mkdir()
+    (other / "notes.txt").touch()
+    with pytest.raises(DatasetError, match="other: not a dataset: the folder is not empty and has no _mani"):
+        data.write(other)
 
 
-def test_an_empty_dataset(tmp_path):
-    write_manifest(tmp_path, {}, [], complete=True)
-    assert refusal(tmp_path) == f"{tmp_path}: the dataset is empty"
-
-
-def test_a_missing_part(folder):
-    (folder / "part-00001.parquet").unlink()
-    assert refusal(folder) == f"{folder / 'part-00001.parquet'}: missing, although the manifest lists it"
-
-
-@pytest.mark.parametrize("kept", [0, 4, 100, -8, -1])
-def test_a_truncated_part(folder, kept):
-    path = folder / "part-00001.parquet"
-    path.write_bytes(path.read_bytes()[:kept])
-    assert refusal(folder).startswith(f"{path}: damaged: ")
-
-
-def test_a_byte_that_was_flipped(folder):
-    path = folder / "part-00002.parquet"
-    whole = path.read_bytes()
-    for place in range(0, len(whole), max(1, len(whole) // 60)):
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x40]) + whole[place + 1 :])
-        assert refusal(folder).startswith(f"{path}: damaged: ")
-    path.write_bytes(whole)
-    assert len(read_dataset(folder)) == read_manifest_positions(folder)
-
-
-def replaced_part(folder, table) -> str:
-    """The message about a dataset whose first part is another table, with the manifest adjusted."""
-    settings, parts, _ = read_manifest(folder)
-    path = folder / parts[0].name
-    pq.write_table(table, path)
-    write_manifest(
-        folder, settings, [DatasetPart(path.name, parts[0].rows, checksum(path)), *parts[1:]], complete=True
-    )
-    return refusal(folder).removeprefix(f"{path}: ")
-
-
-def test_a_part_of_another_shape(folder):
-    table = pq.read_table(folder / "part-00000.parquet")
-    rows = table.num_rows
-    problem = f"damaged: it does not contain {rows} rows of the expected columns"
-    assert replaced_part(folder, table.drop_columns(["chosen"])) == problem
-    assert replaced_part(folder, table.slice(1)) == problem
-
-
-def test_a_part_with_an_invalid_position(folder):
-    table = pq.read_table(folder / "part-00000.parquet")
-    ids = table["position"].to_pylist()
-    ids[1] = "AAAAAAAAAAAAA!"
-    wrong = table.set_column(0, "position", pa.array(ids))
-    assert replaced_part(folder, wrong).startswith("row 1: invalid position 'AAAAAAAAAAAAA!'")
-
-
-def test_a_part_with_an_unknown_class(folder):
-    table = pq.read_table(folder / "part-00000.parquet")
-    classes = pa.array(["blitz"] * table.num_rows, SCHEMA.field("cls").type)
-    wrong = table.set_column(table.num_columns - 1, "cls", classes)
-    assert replaced_part(folder, wrong) == "unknown position class 'blitz'"
+def test_a_manifest_of_the_plain_name_is_read(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    (folder / MANIFEST).rename(folder / "manifest.json")
+    assert same(read_dataset(folder), data)
+    assert json.loads((folder / "manifest.json").read_text())["positions"] == 300
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [("equity_se", -0.5, "at least 0"), ("trials", 0, "at least 1"), ("game", -1, "at least 0")],
+    ("changed", "said"),
+    [
+        ({"win": None}, "the data frame lacks the column 'win': it must have position, win, "),
+        ({"position": ["x"]}, "position: "),
+        ({"win": [1.5]}, "win of row 0 is 1.5: it must be 0 to 1"),
+        ({"win_gammon": [1.0]}, "win_gammon of row 0 is 1.0: it must be at most win"),
+        ({"lose_gammon": [1.0]}, "lose_gammon of row 0 is 1.0: it must be at most 1 - win"),
+        ({"equity": [99]}, "equity of row 0 is 99.0: it must be that of the probabilities"),
+        ({"equity": [float("nan")]}, "equity of row 0 is nan: it must be that of the probabilities"),
+        ({"equity_se": [-1]}, "equity_se of row 0 is -1.0: it must be at least 0"),
+        ({"trials": [0]}, "trials of row 0 is 0: it must be a whole number from 1 to"),
+        ({"win": ["often"]}, "win: all values must be of type float32"),
+        ({"game": ["first"]}, "game of row 0 is 'first': it must be a whole number from 0 to 2147483647"),
+        ({"game": [1.5]}, "game of row 0 is 1.5: it must be a whole number"),
+        ({"game": [2**31]}, "game of row 0 is 2147483648: it must be a whole number"),
+        ({"game": [-1]}, "game of row 0 is -1: it must be a whole number from 0 to"),
+        ({"game": [True]}, "game of row 0 is True: it must be a whole number"),
+        ({"trials": [float("nan")]}, "trials of row 0 is nan: it must be a whole number"),
+        ({"trials": [1e300]}, "trials of row 0 is 1e+300: it must be a whole number"),
+        ({"ply": [-1]}, "ply of row 0 is -1: it must be a whole number from 0 to"),
+        ({"ply": pandas.array([None], "Int32")}, "ply of row 0 is nan: it must be a whole number"),
+        ({"decision": [2**70]}, "decision of row 0 is 1180591620717411303424: it must be a whole number"),
+        ({"decision": ["7"]}, "decision of row 0 is '7': it must be a whole number"),
+        ({"chosen": ["False"]}, "chosen of row 0 is 'False': it must be True or False"),
+        ({"chosen": [1]}, "chosen of row 0 is 1: it must be True or False"),
+        ({"chosen": [float("nan")]}, "chosen of row 0 is nan: it must be True or False"),
+        ({"win": [0.5, 0.5]}, "win must have 1 rows, like position, not 2 rows"),
+        ({"equity": [[0.0]]}, "equity must have 1 rows, like position, not the shape (1, 1)"),
+    ],
 )
-def test_a_part_with_an_impossible_number(folder, name, value, rule):
-    table = pq.read_table(folder / "part-00000.parquet")
-    place = table.column_names.index(name)
-    values = [*table[name].to_pylist()[:1], value, *table[name].to_pylist()[2:]]
-    wrong = table.set_column(place, name, pa.array(values, SCHEMA.field(name).type))
-    assert replaced_part(folder, wrong) == f"{name} of row 1 is {value}: it must be {rule}"
+def test_invalid_frames(data, changed, said):
+    frame = {name: list(values)[:1] for name, values in data.to_frame().items()} | changed
+    if changed.get("win", 1) is None:
+        del frame["win"]
+    with pytest.raises(DatasetError) as refused:
+        Dataset.from_frame(frame)
+    assert str(refused.value).startswith(said)
 
 
-def test_a_part_whose_metadata_count_too_many_rows(folder, monkeypatch):
-    path, rows = folder / "part-00000.parquet", read_manifest(folder)[1][0].rows
-    monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *arguments, **options: iter(()))
-    assert refusal(folder) == f"{path}: damaged: it contains 0 rows, not {rows}"
+def test_numbers_of_frames_may_be_of_any_whole_type(data):
+    columns = dict(data[:2].to_frame().items())
+    columns |= {"game": [3.0, 4.0], "trials": pandas.array([6, 7], "Int64"), "ply": np.array([1, 2], np.int8)}
+    columns |= {"chosen": np.array([True, False], object), "decision": np.array([2**40, 2**40], np.uint64)}
+    given = Dataset.from_frame(columns)
+    assert given.game.tolist() == [3, 4]
+    assert given.trials.tolist() == [6, 7]
+    assert given.ply.tolist() == [1, 2]
+    assert given.chosen.tolist() == [True, False]
+    assert given.decision.tolist() == [2**40] * 2
+    assert {name: getattr(given, name).dtype for name in ("game", "trials", "decision", "chosen")} == {
+        name: getattr(data, name).dtype for name in ("game", "trials", "decision", "chosen")
+    }
 
 
-def test_a_part_with_a_missing_value(folder):
-    table = pq.read_table(folder / "part-00000.parquet")
-    for place, field in enumerate(SCHEMA):
-        values = [None, *table[place].to_pylist()[1:]]
-        wrong = table.set_column(place, field.name, pa.array(values, field.type))
-        assert replaced_part(folder, wrong) == "damaged: a value is missing"
+def test_rounding_of_probabilities_in_frames(data):
+    columns = dict(data[:1].to_frame().items()) | {name: [0.0] for name in OUTPUTS} | {"equity": [1.0]}
+    assert Dataset.from_frame(columns | {"win": [1.0000001]}).y("win") == [1]
+    assert Dataset.from_frame(columns | {"win": [-1e-9], "equity": [-1.0]}).y("win") == [0]
 
 
-def test_a_part_with_a_column_of_another_type(folder):
-    table = pq.read_table(folder / "part-00000.parquet")
-    for place, field in enumerate(SCHEMA):
-        wrong = table.set_column(place, field.name, pa.nulls(table.num_rows, pa.float64()))
-        assert replaced_part(folder, wrong).startswith("damaged: it does not contain ")
+def test_datasets_of_the_same_games_in_memory_have_the_same_games_in_a_fit(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    again, part = read_dataset(folder), Dataset.from_frame(data.to_frame())[:150]
+    assert again.games_key == part.games_key == data.games_key
+    pieces = [again.write(tmp_path / "again"), part.write(tmp_path / "part"), folder]
+    assert games_key(pieces[0]) == games_key(pieces[1]) == games_key(folder)
+    held = validation_games([folder], 0.2, 3)
+    assert validation_games(pieces, 0.2, 3).tolist() == held.tolist()
+    # A sum gives the games of the second dataset new numbers.
+    assert (data + data).games_key == ""
 
 
-def test_a_part_with_a_column_of_columns(folder):
-    table = pq.read_table(folder / "part-00000.parquet")
-    for name in ("position", "cls", "equity"):
-        group = pa.StructArray.from_arrays([table[name].combine_chunks()], ["inner"])
-        wrong = table.set_column(table.column_names.index(name), name, group)
-        assert replaced_part(folder, wrong).startswith("damaged: it does not contain ")
-
-
-def full_disk(*arguments, **options):
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def write_half(table, path, **options):
-    path.write_bytes(b"half a part")
-    full_disk()
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_full_disk_while_a_part_is_written(tmp_path, monkeypatch, jobs):
-    folder, whole = tmp_path / "samples", made(tmp_path / "whole")
-    with monkeypatch.context() as patch:
-        patch.setattr(pq, "write_table", on_call(4, pq.write_table, write_half))
-        with pytest.raises(FileError) as caught:
-            made(folder, jobs=jobs)
-    path = folder / "part-00003.parquet"
-    assert str(caught.value) == f"{path}: cannot be written: No space left on device"
-    left, complete = files(folder), files(whole)
-    assert sorted(left) == ["_manifest.json", *(f"part-{k:05d}.parquet" for k in range(3))]
-    assert all(left[name] == complete[name] for name in left if name.startswith("part-"))
-    assert not json.loads(left["_manifest.json"])["complete"]
-    assert sorted(set(read_dataset(folder).game.tolist())) <= [0, 1, 2]
-    made(folder, resume=True)
-    assert files(folder) == complete
-
-
-def test_a_part_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
-    columns = {name: np.zeros(0) for name in SCHEMA.names} | {"position": [], "cls": np.zeros(0, np.int8)}
-    columns |= {"chosen": np.zeros(0, bool)}
-    with monkeypatch.context() as patch:
-        patch.setattr(pq, "write_table", write_half)
-        with pytest.raises(FileError, match="cannot be written"):
-            write_part(tmp_path, 0, columns, {})
-    assert files(tmp_path) == {}
+def test_a_fit_refuses_the_same_dataset_twice(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    with pytest.raises(motif.MotifError, match=r"^the dataset is given twice: dataset 3 is dataset 1$"):
+        motif.fit([data, folder, data], parameters="keith", heads="win")

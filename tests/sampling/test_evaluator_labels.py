@@ -10,9 +10,9 @@ from motif.evaluators.probabilities import equities
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.runtime.errors import DatasetError, PlayerError, SettingError
-from motif.sampling.dataset import read_manifest
+from motif.sampling.dataset import read_dataset
+from motif.sampling.dataset_files import read_manifest
 from motif.sampling.sample import SampleSettings, sample
-from motif.sampling.samples import read_dataset
 from tests.sampling.folders import QUICK, differences, made
 
 TAUGHT = replace(QUICK, label="bras", games=6)

@@ -10,11 +10,11 @@ from motif.runtime import limits
 from motif.runtime.errors import DatasetError, RecordError, SettingError
 from motif.runtime.limits import Limit
 from motif.sampling import game_results as module
-from motif.sampling.dataset import dataset_fingerprint
+from motif.sampling.dataset import joined, read_dataset
+from motif.sampling.dataset_files import dataset_fingerprint
 from motif.sampling.game_results import PositionResults, ScoreResults, csv_results, read_results
 from motif.sampling.recorded_games import finished, read_games
 from motif.sampling.sample import SampleSettings, sample
-from motif.sampling.samples import joined, read_dataset
 from tests.games import some_boards
 from tests.sampling.folders import made
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from motif.runtime.errors import DatasetError, FileError, shown
-from motif.sampling.dataset import read_manifest
-from motif.sampling.samples import read_dataset
+from motif.sampling.dataset import read_dataset
+from motif.sampling.dataset_files import read_manifest
 from tests.sampling.folders import QUICK, differences, files, made
 
 SETTINGS = replace(QUICK, games=4)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from motif.learning.bootstrap_config import load_preset, preset_names
+from motif.sampling.dataset import read_dataset
 from motif.sampling.sample import SampleSettings, games_a_part
-from motif.sampling.samples import read_dataset
 from tests.sampling.folders import made
 
 LARGE = SampleSettings(player="simple", games=2_000_000, trials=1, cut=1)

@@ -14,10 +14,10 @@ from motif.board.position import Position
 from motif.cli.main import main
 from motif.evaluators import load_static
 from motif.runtime.errors import DatasetError, SettingError
-from motif.sampling.dataset import read_manifest
+from motif.sampling.dataset import joined, read_dataset
+from motif.sampling.dataset_files import read_manifest
 from motif.sampling.recorded_games import finished, read_games, recorded_game
 from motif.sampling.sample import SampleSettings, sample
-from motif.sampling.samples import joined, read_dataset
 from tests.board.test_mat_file import played
 
 SETTINGS = SampleSettings(player="motif-v1", trials=36, cut=4, candidates=3, seed=5)

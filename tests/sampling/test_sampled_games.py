@@ -20,8 +20,8 @@ from motif.players import load
 from motif.rollouts import RolloutSettings
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.streams import derive_states
+from motif.sampling.dataset import Dataset, read_dataset
 from motif.sampling.sample import SampleSettings, sample
-from motif.sampling.samples import Dataset, read_dataset
 from motif.sampling.self_play import DECISIONS_A_GAME
 from tests.evaluators import tesauro
 from tests.rollouts.exact import single_trials

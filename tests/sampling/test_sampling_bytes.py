@@ -12,8 +12,8 @@ from motif.players import load
 from motif.runtime import parallel
 from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.files import is_temporary
+from motif.sampling.dataset import read_dataset
 from motif.sampling.sample import SampleSettings, sample
-from motif.sampling.samples import read_dataset
 from tests.evaluators.made_weights import made_weights
 from tests.sampling.folders import QUICK, differences, files, made
 

@@ -15,9 +15,9 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 import motif
 from motif.board.marks import pr_rating
 from motif.board.mat_file import mat_text
-from motif.evaluators.named import own_name
+from motif.evaluators.known_players import own_name
 from motif.runtime.errors import RecordError
-from motif.serve import analysis_api
+from motif.serve import stored_analysis_api
 from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, UnknownAnalysis, is_error
 from motif.serve.bodies import encoded
 from motif.serve.database import StorageError
@@ -497,7 +497,7 @@ def test_an_export_is_read_piece_by_piece(client, tmp_path, monkeypatch):
     with closing(sqlite3.connect(tmp_path / GAMES_FILE)) as connection, connection:
         connection.execute("UPDATE games SET document = 'x', revision = 9 WHERE id = ?", (damaged,))
     threads, service = set(), client.app.state.service
-    monkeypatch.setattr(analysis_api, "encoded", lambda one: threads.add(get_ident()) or encoded(one))
+    monkeypatch.setattr(stored_analysis_api, "encoded", lambda one: threads.add(get_ident()) or encoded(one))
     answer = client.get("/api/v1/everything")
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["content-disposition"] == 'attachment; filename="motif.json"'

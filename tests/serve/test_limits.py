@@ -13,10 +13,10 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
-from motif.evaluators.named import shipped_weights
+from motif.evaluators.known_players import shipped_weights
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.progress import progress
-from motif.serve import analysis_api, bgweb_api, game_api, http, motif_api, page, wildbg_api
+from motif.serve import bgweb_api, game_api, http, motif_api, page, stored_analysis_api, wildbg_api
 from motif.serve.engine_service import EngineService
 from motif.serve.http import create_app
 from motif.serve.serve_settings import ServeSettings
@@ -113,7 +113,7 @@ CHEAP = {
 
 
 def test_pages_elsewhere_may_ask_only_for_what_costs_nothing(strict):
-    homes = (motif_api, analysis_api, game_api, page, http, wildbg_api, bgweb_api)
+    homes = (motif_api, stored_analysis_api, game_api, page, http, wildbg_api, bgweb_api)
     paths = {route.path for home in homes for route in home.router.routes if "GET" in route.methods}
     assert paths > CHEAP
     for path in paths:

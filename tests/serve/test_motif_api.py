@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from motif.cli.main import main
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.runtime.package import VERSION
 from motif.serve.http import routes
 from tests.serve.conftest import OPENING, RACE

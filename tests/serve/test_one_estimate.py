@@ -12,7 +12,7 @@ from motif.analysis.explain.reasons import row, with_shown
 from motif.board.marks import MIN_RATED
 from motif.board.mat_file import mat_text
 from motif.evaluators import load_evaluator
-from motif.evaluators.named import default_player
+from motif.evaluators.known_players import default_player
 from motif.serve.analysis_store import with_ratings
 from motif.serve.quiz import AskedQuestion, judge_answer
 from tests.serve.page_client import answered, opened

@@ -19,7 +19,7 @@ from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
 from motif.doubling.decision import best_action
-from motif.evaluators.named import load_evaluator
+from motif.evaluators.known_players import load_evaluator
 from motif.serve import page
 from motif.serve.page import FILES, found_id
 from tests.serve.page_client import opened

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from motif.board.identifiers import position_from_gnubg_id
-from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
+from motif.board.xgid_ogid import xgid
 from motif.serve.opponent import Opponent
 from motif.serve.ubgi import UbgiEngine, input_lines
 from tests.board.fibs_lines import fibs_board, line_of

@@ -18,7 +18,7 @@ from tools.architecture import (
     sentence,
     shown_house,
 )
-from tools.house import sources
+from tools.import_graph import sources
 from tools.marked_page import region
 
 SOURCES = sources()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tools import images
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.player_table import read_records
 from tools.strength_table import RECORDS
 

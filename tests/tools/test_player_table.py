@@ -11,7 +11,7 @@ import pytest
 
 from motif.benchmarks import read_benchmark
 from motif.contests import play_money_games
-from motif.evaluators.named import shipped_weights
+from motif.evaluators.known_players import shipped_weights
 from motif.players import load
 from motif.runtime.errors import BenchmarkError, PlayerError, PlayError, SettingError
 from motif.runtime.package import VERSION

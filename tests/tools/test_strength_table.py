@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from motif.runtime.errors import BenchmarkError, SettingError
-from tools.house import ROOT
+from tools.import_graph import ROOT
 from tools.marked_page import marks, region, write_region
 from tools.player_table import read_records
 from tools.strength_table import PAGES, RECORDS, REGION, main, records_alike, strength_lines, write_pages

@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 
 from motif.analysis.explain.exposure import safe_next_rolls
-from motif.analysis.explain.judged import explainable, values_of
 from motif.analysis.explain.situation import Situation, own_checkers
+from motif.analysis.explain.valued_position import explainable, values_of
 from motif.board.moves import Play
 from motif.board.notation import OFF
 from motif.board.packed import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board
@@ -142,7 +142,7 @@ def parts_between(
     """Return the contributions to the difference between the plays `first` and `second`.
 
     `fewer` is how many fewer of the opponent's 36 rolls hit after the first play.  The amounts are the
-    mover's and add up to the difference of `Judged.value`.  In a race, all changes form one event.
+    mover's and add up to the difference of `ValuedPosition.value`.  In a race, all changes form one event.
     """
     boards = situation.after
     events = events_between(*boards, (first.moves, second.moves))

@@ -29,11 +29,17 @@ from motif.analysis.explain.groups import (
     grouped,
     groups_with_amounts,
 )
-from motif.analysis.explain.judged import Judged, both_races, bound_of, explainable, judged_position
 from motif.analysis.explain.reasons import MIN_SHOWN, Reason, reasons_of, shown_rows, with_shown
 from motif.analysis.explain.replies import best_replies
 from motif.analysis.explain.situation import Situation
 from motif.analysis.explain.split import NamedTerms, split
+from motif.analysis.explain.valued_position import (
+    ValuedPosition,
+    both_races,
+    bound_of,
+    explainable,
+    valued_position,
+)
 from motif.analysis.judge import known_error_rate
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.benchmarks.losses import MILLIPOINTS
@@ -291,7 +297,7 @@ class PositionExplanation:
     """The parts of a position's value for the player on roll."""
 
     x: float
-    """See `motif.analysis.explain.judged.Judged`."""
+    """See `motif.analysis.explain.valued_position.ValuedPosition`."""
     on_roll: float
     """The part of x due to being on roll; the contributions make up the rest of x."""
     parts: WeighedTerms
@@ -364,7 +370,7 @@ def explain_play(
 
 
 def _compared(static: StaticEvaluator, plays: tuple[Play, Play], words: Phrases) -> StaticComparison:
-    first, second = (judged_position(static, play.position) for play in plays)
+    first, second = (valued_position(static, play.position) for play in plays)
     # The opponent's checkers come first after a play and differ only by hits.
     hit = not np.array_equal(first.inputs.checkers[0], second.inputs.checkers[0])
     view = Viewpoint(you_are_on_roll=False, race=both_races(first, second), hit=hit)
@@ -374,7 +380,7 @@ def _compared(static: StaticEvaluator, plays: tuple[Play, Play], words: Phrases)
 
 
 def _weighed(
-    static: StaticEvaluator, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
+    static: StaticEvaluator, two: tuple[ValuedPosition, ValuedPosition], view: Viewpoint, words: Phrases
 ) -> WeighedTerms:
     """Return the parts of the difference of two plays, or of half that of a position and its mirror image."""
     _, weights = explainable(static)
@@ -486,7 +492,7 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
     """
     static, _ = explainable(evaluator)
     words = phrases(LANGUAGE)
-    two = first, second = judged_position(static, position), judged_position(static, position.switch_sides())
+    two = first, second = valued_position(static, position), valued_position(static, position.switch_sides())
     view = Viewpoint(you_are_on_roll=True, race=both_races(*two))
     parts = _weighed(static, two, view, words)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from motif.analysis.explain.judged import SOURCE_TABLES, Judged
 from motif.analysis.explain.split import CLASS, END, PROBABILITY_LIMITS, Split, secant
+from motif.analysis.explain.valued_position import SOURCE_TABLES, ValuedPosition
 from motif.analysis.phrases import Phrases, capitalized
 from motif.board.outcome import outcome
 from motif.board.packed import HOME, PACKED_BAR, POINTS
@@ -152,7 +152,7 @@ class AmountScale:
     win_only: bool
 
     @classmethod
-    def between(cls, first: Judged, second: Judged, bound: float) -> "AmountScale":
+    def between(cls, first: ValuedPosition, second: ValuedPosition, bound: float) -> "AmountScale":
         """Return the secant of the inverse link function between two positions.
 
         Values reach `bound`, 3 or 1.
@@ -246,7 +246,7 @@ def group_facts(
     group: Group,
     cause: str,
     parameters: ParameterSet,
-    two: tuple[Judged, Judged],
+    two: tuple[ValuedPosition, ValuedPosition],
     view: Viewpoint,
     words: Phrases,
 ) -> list[MeasuredDifference]:
@@ -275,7 +275,7 @@ def group_facts(
 
 
 def _point_fact(
-    side: int, point: int, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
+    side: int, point: int, two: tuple[ValuedPosition, ValuedPosition], view: Viewpoint, words: Phrases
 ) -> MeasuredDifference:
     """Return the checkers of `side` on a point, in that side's numbering from 0."""
     yours = (side == 0) == view.you_are_on_roll
@@ -286,7 +286,7 @@ def _point_fact(
 
 
 def _cause_facts(
-    cause: str, two: tuple[Judged, Judged], view: Viewpoint, words: Phrases
+    cause: str, two: tuple[ValuedPosition, ValuedPosition], view: Viewpoint, words: Phrases
 ) -> Iterator[MeasuredDifference]:
     """Yield measurements for the part of a difference outside all terms."""
 

@@ -27,15 +27,15 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.explain.judged import (
+from motif.analysis.explain.valued_position import (
     EQUITY_NAME,
     SOURCE_FINISHED,
     SOURCE_TABLES,
     SOURCE_WEIGHTS,
     Form,
     FormInputs,
-    Judged,
     TermChange,
+    ValuedPosition,
     calibrated_raw,
     combined,
     looked_up,
@@ -98,7 +98,9 @@ class Split:
         return Split(terms, convert(self.by_parameter), convert(self.places), rest, self.cause)
 
 
-def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player: bool) -> Split:
+def split(
+    weights: WeightFile, first: ValuedPosition, second: ValuedPosition, *, of_other_player: bool
+) -> Split:
     """Split the difference of x of `first` and `second`, for the player on roll or for the other player."""
     judges = _judges(first, second)
     difference = first.x - second.x
@@ -123,7 +125,9 @@ def split(weights: WeightFile, first: Judged, second: Judged, *, of_other_player
     return pieces.converted(switched_equities) if of_other_player else pieces
 
 
-def effective_form(judge: Judged, forms: Mapping[str, Form], first: FormInputs, second: FormInputs) -> Form:
+def effective_form(
+    judge: ValuedPosition, forms: Mapping[str, Form], first: FormInputs, second: FormInputs
+) -> Form:
     """Return the form whose value differs between two positions as x does, unless probabilities are limited.
 
     `forms` are the raw sums of the judge's heads that count in both positions.
@@ -154,11 +158,11 @@ def secant(curve: Callable[[float], float], first: float, second: float) -> floa
     return (curve(first) - curve(second)) / (first - second)
 
 
-def _calibration(judge: Judged) -> Callable[[float], float]:
+def _calibration(judge: ValuedPosition) -> Callable[[float], float]:
     return lambda raw: float(calibrated_raw(judge.knots, raw))
 
 
-def _judges(first: Judged, second: Judged) -> list[Judged]:
+def _judges(first: ValuedPosition, second: ValuedPosition) -> list[ValuedPosition]:
     """Return the positions whose weights are used for both; see the module."""
     if SOURCE_FINISHED in (first.source, second.source):
         return []
@@ -169,7 +173,7 @@ def _judges(first: Judged, second: Judged) -> list[Judged]:
     return contact or by_weights
 
 
-def _form(judge: Judged, first: Judged, second: Judged) -> Form:
+def _form(judge: ValuedPosition, first: ValuedPosition, second: ValuedPosition) -> Form:
     """Return the combined form of a judge between the two positions."""
     other = second if judge is first else first
     # A probability that is ruled out in one position does not depend on terms.
@@ -187,7 +191,7 @@ def _named(change: TermChange, form: Form, weights: WeightFile) -> Sequence[tupl
     return terms
 
 
-def _cause(first: Judged, second: Judged) -> str:
+def _cause(first: ValuedPosition, second: ValuedPosition) -> str:
     if SOURCE_FINISHED in (first.source, second.source):
         return END
     if SOURCE_TABLES in (first.source, second.source):
@@ -195,7 +199,7 @@ def _cause(first: Judged, second: Judged) -> str:
     return CLASS if first.class_name != second.class_name else PROBABILITY_LIMITS
 
 
-def _rest_terms(judges: list[Judged], rest: float, cause: str) -> list[tuple[str, float]]:
+def _rest_terms(judges: list[ValuedPosition], rest: float, cause: str) -> list[tuple[str, float]]:
     """Return the rest as terms: biases and other weights, if both positions have one raw sum."""
     if len(judges) == 2 and all(judge.direct for judge in judges):
         first, second = (next(iter(judge.forms.values())).bias for judge in judges)

@@ -36,7 +36,7 @@ from motif.board.notation import NO_MOVE
 from motif.board.rules import is_match_point
 from motif.doubling.match_equity import match_equity_table
 from motif.evaluators import Evaluator
-from motif.evaluators.named import own_name, without_plies
+from motif.evaluators.known_players import own_name, without_plies
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Tabular

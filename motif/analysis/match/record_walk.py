@@ -14,11 +14,11 @@ from motif.board.game_record import (
 )
 from motif.board.identifiers import gnubg_id
 from motif.board.mat_file import move_numbers
-from motif.board.match_ids import xgid
 from motif.board.match_state import MatchState, match_id, owner_seen_by
 from motif.board.moves import Play
 from motif.board.position import Position
 from motif.board.rules import is_double_useful
+from motif.board.xgid_ogid import xgid
 from motif.doubling.equities import scale
 from motif.runtime.errors import PositionError, RecordError
 

@@ -32,7 +32,7 @@ from motif.board.packed import (
 from motif.board.position import Position, as_boards
 from motif.evaluators.bearoff import bearoff_tables, covered_rows, no_tables
 from motif.evaluators.evaluator import Evaluator
-from motif.evaluators.named import NET_PREFIX, WILDBG_NAME
+from motif.evaluators.known_players import NET_PREFIX, WILDBG_NAME
 from motif.evaluators.nets.net import (
     BY_WIN,
     CHECKERS_INPUTS,

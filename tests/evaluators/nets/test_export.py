@@ -12,7 +12,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, StaticEvaluator, load_static
-from motif.evaluators.named import shipped_weights
+from motif.evaluators.known_players import shipped_weights
 from motif.evaluators.nets import CHECKERS_INPUTS, exported, graph_inputs, load_net, write_exported
 from motif.evaluators.probabilities import HEADS
 from motif.parameters.position_class import CLASS_NAMES, classify_many

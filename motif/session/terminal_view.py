@@ -32,7 +32,7 @@ _OFFERED = {"take": "take", "drop": "pass", "beaver": "beaver"}
 
 
 @dataclass(frozen=True)
-class TableOptions:
+class TerminalOptions:
     """Options of a game in the terminal."""
 
     auto_roll: bool = False
@@ -44,13 +44,13 @@ class TableOptions:
     """File for the record."""
 
 
-class Table:
+class TerminalView:
     """Plays the games of a session in the terminal.
 
     The game's advisor gives hints and makes cube decisions for players without an evaluator.
     """
 
-    def __init__(self, game: EventGame, screen: Screen, options: TableOptions) -> None:
+    def __init__(self, game: EventGame, screen: Screen, options: TerminalOptions) -> None:
         self.prompter = Prompter(game, screen, options.kept)
         self.tutor: Tutor | None = None
         if options.tutor is not None:

@@ -165,7 +165,7 @@ def known_players() -> tuple[PlayerSpec, ...]:
               gives_chances=False, description="BRAS with weights of your own from a small YAML file"),
         PlayerSpec("phase", static, evaluators + "phase:PhaseEvaluator", gives_chances=False,
               description="sixteen hand-weighted features for the early, middle and late phase"),
-        *(PlayerSpec(name, static, evaluators + "named:load_shipped", f"({re.escape(name)})",
+        *(PlayerSpec(name, static, evaluators + "known_players:load_shipped", f"({re.escape(name)})",
                 description="weights that come with motif")
           for name in (LATEST, *shipped_weights())),
         PlayerSpec("FILE.yaml", static, evaluators + "static:from_weight_file",

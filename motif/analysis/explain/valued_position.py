@@ -213,7 +213,7 @@ def combined(forms: Sequence[Form], factors: Sequence[float]) -> Form:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ValuedPosition:
     """A position and its value, as seen by the player on roll."""
 
     position: Position
@@ -248,12 +248,12 @@ def bound_of(evaluator: StaticEvaluator) -> float:
     return 1.0 if evaluator.model.win_only else EQUITY_BOUND
 
 
-def both_races(first: Judged, second: Judged) -> bool:
+def both_races(first: ValuedPosition, second: ValuedPosition) -> bool:
     """Return whether both positions are races."""
     return first.class_name == second.class_name == CLASS_NAMES[RACE]
 
 
-def judged_position(evaluator: StaticEvaluator, position: Position) -> Judged:
+def valued_position(evaluator: StaticEvaluator, position: Position) -> ValuedPosition:
     """Return the value of `position` and how it is computed; raises `PlayerError` without weights."""
     _, weights = explainable(evaluator)
     trace = evaluator.trace(position)
@@ -277,7 +277,7 @@ def judged_position(evaluator: StaticEvaluator, position: Position) -> Judged:
         raws = {name: np.array([form.value(inputs)]) for name, form in forms.items()}
         x = float(_ranked_by(evaluator, raws, packed, knots)[0])
     value = bound_of(evaluator) * math.tanh(x)
-    return Judged(position, inputs, trace.class_name, trace.source, x, value, forms, direct, knots)
+    return ValuedPosition(position, inputs, trace.class_name, trace.source, x, value, forms, direct, knots)
 
 
 def values_of(
@@ -285,10 +285,10 @@ def values_of(
     boards: Board,
     mixed: Callable[[FloatArray], FloatArray] = lambda rows: rows,
 ) -> FloatArray:
-    """Return `Judged.value` of each of `boards` (n, 26): (n,).
+    """Return `ValuedPosition.value` of each of `boards` (n, 26): (n,).
 
     `mixed` may change the features (n, k), except for bearoff tables and finished games.  Raises
-    `PlayerError` as `judged_position` does.
+    `PlayerError` as `valued_position` does.
     """
     _, weights = explainable(evaluator)
     packed = pack_many(boards)
@@ -296,7 +296,7 @@ def values_of(
     covered = covered_boards(evaluator.model.bearoff, boards)
     by_weights = ~covered & (finished_points_many(packed.view(np.int64)) == 0)
     for row in np.flatnonzero(~by_weights):
-        values[row] = judged_position(evaluator, Position(boards[row])).value
+        values[row] = valued_position(evaluator, Position(boards[row])).value
     rows = mixed(features(weights.parameters, boards).astype(np.float64))
     checkers = checkers_by_place(packed).astype(np.int64)
     classes = classify_many(packed)

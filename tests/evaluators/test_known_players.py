@@ -7,9 +7,9 @@ from importlib import import_module
 import pytest
 
 from motif.cli.options import NAMES
+from motif.evaluators import known_players as shipped
 from motif.evaluators import load_evaluator, load_static
-from motif.evaluators import named as shipped
-from motif.evaluators.named import (
+from motif.evaluators.known_players import (
     LATEST,
     Kind,
     default_player,
@@ -101,7 +101,7 @@ def test_missing_weights_have_no_substitute(name):
 def test_the_names_cost_no_players():
     """Help and completion need the names without loading any player."""
     code = (
-        "import sys; from motif.evaluators.named import known_players;"
+        "import sys; from motif.evaluators.known_players import known_players;"
         "names = [entry.name for entry in known_players()];"
         "assert not [name for name in sys.modules if name.startswith(('motif.players', 'motif.rollouts'))];"
         "print(len(names))"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.benchmarks.verdict import Roller, Rule, rolled_plays
+from motif.benchmarks.roller_rollouts import Roller, Rule, rolled_plays
 
 PACKED = np.arange(4)[:, None] * np.ones((1, 64), np.int8)
 """Four "boards" that consist of the number of the play."""

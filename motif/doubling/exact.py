@@ -7,14 +7,15 @@ after the game, and both players use the cube optimally at every step.
 """
 
 from collections import deque
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from motif.board.match_state import CubeOwner, MatchState, owning_player
+from motif.board.match_state import CubeOwner, MatchState, owner_seen_by, owning_player
 from motif.board.packed import CHECKERS, HOME, POINTS, Board
 from motif.board.position import Position
-from motif.board.rules import can_use_double, may_double
+from motif.board.rules import can_use_double, is_double_useful, may_double
 from motif.doubling.equities import DOUBLE_PASS, DOUBLED_WORTH
 from motif.doubling.match_equity import MatchEquityTable, aways, match_equity_table
 from motif.evaluators.bearoff.lookup import TWO_SIDED_POSITIONS, number_of, positions_of
@@ -220,15 +221,11 @@ def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
 
 
 def levels_after_doubles(state: MatchState, levels: dict[CubeLevel, int]) -> IntArray:
-    """Return the level (2, S) after a double by each player, or `NO_STATE`, for each of `levels`.
-
-    A double is useless to a player who wins the match with the current cube.
-    """
+    """Return the level (2, S) after a useful double by each player, or `NO_STATE`, for each of `levels`."""
     doubled = np.full((2, len(levels)), NO_STATE)
-    for player in (0, 1):
-        away = aways(state)[player] if state.length else None
+    for player, seen in enumerate((state, state.switch_sides())):
         for (cube, owner), number in levels.items():
-            if owner in (None, player) and not state.crawford and can_use_double(cube, away):
+            if is_double_useful(replace(seen, cube=cube, cube_owner=owner_seen_by(owner, player))):
                 doubled[player, number] = levels[2 * cube, 1 - player]
     return doubled
 

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from motif.runtime.errors import FailedFitError as FailedFitError
     from motif.runtime.errors import FileError as FileError
     from motif.runtime.errors import FitError as FitError
+    from motif.runtime.errors import IncompleteDatasetWarning as IncompleteDatasetWarning
     from motif.runtime.errors import MotifError as MotifError
     from motif.runtime.errors import ParameterError as ParameterError
     from motif.runtime.errors import PlayerError as PlayerError

@@ -21,7 +21,7 @@ from motif.cli.options import (
     option,
     picture_option,
 )
-from motif.cli.printing import note, print_table, printed_json, say
+from motif.cli.printing import note, plus_minus, print_table, printed_json, say
 from motif.evaluators.known_players import own_name
 from motif.runtime.errors import SettingError
 from motif.runtime.layout import counted, p_text
@@ -324,7 +324,7 @@ def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
             result.names[player],
             f"{100 * won[player] / games:.1f} %",
             *_points_cells(result, player),
-            f"{result.elo.values[player]:+.0f}{_error(result.elo.se[player], '.0f')}",
+            f"{result.elo.values[player]:+.0f}{plus_minus(result.elo.se[player], '.0f')}",
         )
         for label, player in zip(labels, result.order, strict=True)
     ]
@@ -343,14 +343,9 @@ def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
         mean = f"{100 * (0.5 + total):.1f} " if result.judge else ""
         return (
             f"{mean}± {_percent(total_se)} %" if result.has_errors else f"{mean}%" if mean else "",
-            f"{round(100 * rating, 1) + 0.0:+.1f}{_error(100 * rating_se, '.1f')}",
+            f"{round(100 * rating, 1) + 0.0:+.1f}{plus_minus(100 * rating_se, '.1f')}",
         )
-    return f"{total:+.3f}{_error(total_se, '.3f')}", f"{rating:+.3f}{_error(rating_se, '.3f')}"
-
-
-def _error(se: float, digits: str) -> str:
-    """Return a standard error with ±; an empty text for NaN."""
-    return "" if math.isnan(se) else f" ± {se:{digits}}"
+    return f"{total:+.3f}{plus_minus(total_se, '.3f')}", f"{rating:+.3f}{plus_minus(rating_se, '.3f')}"
 
 
 def _cross_lines(

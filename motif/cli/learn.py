@@ -161,7 +161,6 @@ def fit(
     settings.check()
     settings.check_effects()
     check_found(settings.parameters, out.parent)
-    _note_missing_parts(folders)
     fitted = fit_dataset(
         folders,
         settings,
@@ -208,20 +207,8 @@ def _configured(config: Path, settings: "FitSettings", context: typer.Context) -
     return replace(read_fit_settings(config), **given)
 
 
-def _note_missing_parts(folders: Sequence[Path]) -> None:
-    from motif.sampling.dataset_files import parts_there
-
-    for folder in folders:
-        there, wanted = parts_there(folder)
-        if there < wanted:
-            note(
-                f"{folder} has {there} of {wanted} parts because the sample was interrupted; "
-                "`motif sample ... --resume` completes it"
-            )
-
-
 def _print_fit(fitted: "FittedWeights", out: Path) -> None:
-    from motif.learning.label_noise import NOT_KNOWN
+    from motif.learning.label_noise import LEVELS_UNKNOWN, NOT_KNOWN
 
     heads = fitted.head_figures()
     columns = (
@@ -234,8 +221,9 @@ def _print_fit(fitted: "FittedWeights", out: Path) -> None:
     ):
         if losses:
             say(f"{label}: {', '.join(f'{name} {error:.4f}' for name, error in losses.items())}")
-    if any(of["label_noise"] is None for of in heads.values()):
-        say(f"label noise: {NOT_KNOWN[0].lower()}{NOT_KNOWN[1:]}")
+    if any(of["label_noise"] is None and of["rmse_validation"] is not None for of in heads.values()):
+        why = LEVELS_UNKNOWN if "levels" in fitted.weights.fit else NOT_KNOWN
+        say(f"label noise: {why[0].lower()}{why[1:]}")
     method = fitted.weights.fit["method"]
     say(f"{out}: {fitted.samples} positions fitted in {fitted.seconds:.1f} s by {method}")
 
@@ -275,7 +263,7 @@ def bootstrap(
     """Learn from scratch: sample, fit, repeat.
 
     Each version plays the games for the next version and labels their positions.  The same command continues
-    an interrupted run.
+    an interrupted run.  Versions added at the end of --config are made after those that are there.
     """
     from motif.analysis.term_report import with_words
     from motif.benchmarks.benchmark_files import shipped_lines

@@ -5,8 +5,9 @@ import inspect
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -16,10 +17,11 @@ from typer.core import TyperCommand, TyperGroup
 
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
 from motif.cli.options import UsageFault, convert_only_if_needed, with_options
-from motif.cli.printing import accept_any_text, complain, one_line
+from motif.cli.printing import accept_any_text, complain, note, one_line
 from motif.runtime.errors import (
     TRACEBACK_VARIABLE,
     FailedFitError,
+    IncompleteDatasetWarning,
     MotifError,
     SettingError,
     WorkerError,
@@ -238,7 +240,8 @@ def _run(arguments: Sequence[str]) -> int:
     words = [f"XGID={word}" if _BARE_XGID.match(word) else word for word in arguments]
     accept_any_text(sys.stdout)
     try:
-        result = typer.main.get_command(app).main(words, prog_name="motif", standalone_mode=False)
+        with _warnings_as_notes():
+            result = typer.main.get_command(app).main(words, prog_name="motif", standalone_mode=False)
         sys.stdout.flush()
     except MotifError as error:
         failed = isinstance(error, FailedFitError | WorkerError)
@@ -265,6 +268,24 @@ def _run(arguments: Sequence[str]) -> int:
         how = f"set {TRACEBACK_VARIABLE}=1 for the traceback"
         return _ended(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {error} ({how})")
     return _ended(INTERRUPTED, interrupted_line("")) if result == INTERRUPTED else int(result or 0)
+
+
+@contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print each warning about a dataset as a note, once."""
+    said = set[str]()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **others: Any) -> None:
+        if not issubclass(category, IncompleteDatasetWarning):
+            before(message, category, *place, **others)
+        elif str(message) not in said:
+            said.add(str(message))
+            note(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", IncompleteDatasetWarning)
+        before, warnings.showwarning = warnings.showwarning, show
+        yield
 
 
 def _ended(code: int, line: str) -> int:

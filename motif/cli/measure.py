@@ -1,6 +1,7 @@
 """Commands that measure players and speed, and precompile kernels: benchmark, speed, warm."""
 
 import io
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -25,7 +26,7 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import note, print_table, printed_json, say
+from motif.cli.printing import note, plus_minus, print_table, printed_json, say
 from motif.runtime.errors import SettingError
 from motif.runtime.files import check_apart, check_target
 from motif.runtime.layout import counted
@@ -239,7 +240,7 @@ def _print_paired(player: str, versus: str, compared: "ByGroup[PairedRate]") -> 
     rows = [_row(name, rate.difference, rate.se, rate.decisions) for name, rate in _named(compared)]
     print_table(("", "difference", "standard error", "decisions"), rows)
     overall = compared.overall
-    lost = f"{abs(overall.difference):.2f} ± {overall.se:.2f} millipoints"
+    lost = f"{abs(overall.difference):.2f}{plus_minus(overall.se)} millipoints"
     more = "more" if overall.difference > 0 else "less"
     say(
         f"difference: error rate of {player} minus that of {versus};\n"
@@ -269,7 +270,7 @@ def _named(rates: "ByGroup[_Rate]") -> Iterator[tuple[str, _Rate]]:
 
 
 def _row(name: str, mean: float, se: float, decisions: int) -> tuple[str, ...]:
-    return name, f"{mean:.2f}", f"{se:.2f}", f"{decisions:,}"
+    return name, f"{mean:.2f}", "" if math.isnan(se) else f"{se:.2f}", f"{decisions:,}"
 
 
 _START, _RACE = "4HPwATDgc/ABMA", "dPexAAB07zMAAA"

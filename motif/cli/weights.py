@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from motif.analysis.judge import evaluator_of
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
@@ -25,10 +25,11 @@ from motif.cli.options import (
     player_option,
     weights_option,
 )
-from motif.cli.printing import note, print_table, printed_json, say
+from motif.cli.printing import note, plus_minus, print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import check_apart, check_target
 from motif.runtime.frames import Row
+from motif.runtime.layout import counted
 
 if TYPE_CHECKING:
     from motif.analysis.term_report import EffectSummary, Observed, TermSummary
@@ -395,7 +396,7 @@ def calibrate(
     data: Annotated[
         list[Path],
         argument(
-            "Datasets, match files or folders of match files; or a CSV file with a column outcome (1 if "
+            "A dataset; or match files and folders of match files; or a CSV file with a column outcome (1 if "
             "the player on roll won, otherwise 0) and a column position, score or chance.",
             "DATA...",
         ),
@@ -455,10 +456,11 @@ def _print_calibration(calibration: "Calibration") -> None:
     after = ("after", "difference")
     rows = [_cells(name, of, calibration.knots) for name, of in calibration.groups.items()]
     print_table(("class", "positions", "games", "knots", "log-loss", *after, "Brier", *after), rows)
-    facts, whole = calibration.facts, calibration.groups[ALL]
+    facts: Mapping[str, Any] = calibration.facts
+    whole = calibration.groups[ALL]
     say(
-        f"fitted to {facts['positions']:,} positions of {facts['games']:,} games, measured on "
-        f"{whole.positions:,} positions of {whole.games:,} other games"
+        f"fitted to {counted(facts['positions'], 'position')} of {counted(facts['games'], 'game')}, measured "
+        f"on {counted(whole.positions, 'position')} of {counted(whole.games, 'other game')}"
     )
     improved = "improved: the log-loss decreases by more than its standard error"
     not_improved = "not improved: the log-loss does not decrease by more than its standard error"
@@ -469,7 +471,7 @@ def _cells(name: str, measured: "Measured", knots: Mapping[str, Sized]) -> list[
     cells = [name, f"{measured.positions:,}", f"{measured.games:,}"]
     cells.append(str(len(knots[name])) if name in knots else "")
     for of in (measured.log_loss, measured.brier):
-        cells += [f"{of.before:.4f}", f"{of.after:.4f}", f"{of.difference:+.4f} ± {of.se:.4f}"]
+        cells += [f"{of.before:.4f}", f"{of.after:.4f}", f"{of.difference:+.4f}{plus_minus(of.se, '.4f')}"]
     return cells
 
 

@@ -10,19 +10,26 @@ version.
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 from motif.compiler.background import precompile_in_background
 from motif.contests import play_money_games
 from motif.evaluators import load_static
 from motif.evaluators.weight_file import WeightFile
-from motif.learning.bootstrap_config import CONFIG, MIN_STRENGTH_GAMES, BootstrapConfig, load_config
+from motif.learning.bootstrap_config import (
+    CONFIG,
+    MIN_STRENGTH_GAMES,
+    BootstrapConfig,
+    VersionStep,
+    load_config,
+)
 from motif.learning.fit import fit_dataset
 from motif.learning.fit import warm_up as warm_up_fit
 from motif.learning.version_summary import VersionSummary, read_summary
 from motif.parameters.named_sets import check_found
 from motif.players import load
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import (
     clear_temporaries,
     contents,
@@ -63,12 +70,13 @@ def run_bootstrap(
     """Run or resume the bootstrap in `folder`; return the summaries of its versions.
 
     The run ends after `versions` versions, if given; the same call without it continues. The same
-    configuration produces the same weights for any number of `jobs`, resumed or not. `tell` receives a line
-    about each step when it begins; `finish` prepares a version's weights for saving. Raises `SettingError` if
-    `folder` contains a run with another configuration, `PlayerError` or `WeightFileError` for a start player
-    that cannot be loaded, `ParameterError` for a parameter file that the weights would not find, `FileError`
-    if a file cannot be written or another run works in `folder`. Ctrl-C during sampling is handled as by
-    `sample`; otherwise it ends the step immediately.
+    configuration produces the same weights for any number of `jobs`, resumed or not. `tell` receives a
+    line about each step when it begins; `finish` prepares a version's weights for saving. Raises
+    `SettingError` if `folder` contains a run with another configuration (apart from versions added at the
+    end), `PlayerError` or `WeightFileError` for a start player that cannot be loaded, `ParameterError`
+    for a parameter file that the weights would not find, `FileError` if a file cannot be written or
+    another run works in `folder`. Ctrl-C during sampling is handled as by `sample`; otherwise it ends the
+    step immediately.
     """
     config.check()
     if versions is not None:
@@ -110,12 +118,37 @@ def warm_up() -> None:
 
 def _claim(folder: Path, config: BootstrapConfig) -> None:
     if (folder / CONFIG).exists():
-        if load_config(folder / CONFIG) != config:
-            raise SettingError(f"{folder}: contains a run with another {CONFIG}; choose another folder")
+        made = load_config(folder / CONFIG)
+        if difference := _difference(made, config):
+            raise SettingError(f"{folder}: contains a run with {difference}; choose another folder")
+        if len(config.versions) > len(made.versions):
+            config.save(folder)
     elif contents(folder):
         raise SettingError(f"{folder}: not a bootstrap run: the folder is not empty and has no {CONFIG}")
     else:
         config.save(folder)
+
+
+def _difference(made: BootstrapConfig, config: BootstrapConfig) -> str:
+    """Return the first setting of a run `made` so far that differs from `config`, if it cannot continue.
+
+    Versions may be added at the end.
+    """
+    steps = zip(made.versions, config.versions, strict=False)
+    pairs: list[tuple[str, BootstrapConfig | VersionStep, object]] = [("", made, config)]
+    pairs += [(f"versions[{number}].", *two) for number, two in enumerate(steps)]
+    for where, old, new in pairs:
+        for one in fields(old):
+            before, now = getattr(old, one.name), getattr(new, one.name)
+            if before != now and one.name != "versions":
+                return f"{where}{one.name} = {_said(before)}, not {_said(now)}"
+    more = len(made.versions) > len(config.versions)
+    return f"{len(made.versions)} versions, not {len(config.versions)}" if more else ""
+
+
+def _said(value: object) -> str:
+    """Return a setting as text, in full if it is a mapping of settings."""
+    return repr(value) if isinstance(value, dict) else shown(value)
 
 
 def _finished(home: Path, version: int) -> VersionSummary | None:

@@ -279,7 +279,7 @@ def _facts(
         how = {
             "hidden": settings.hidden,
             "passes": settings.hidden_passes,
-            "ranking": settings.ranking_weight,
+            "ranking": float(settings.ranking_weight),
         }
         return {"method": METHOD, **how, **data, **errors, **origin}
     return {
@@ -290,11 +290,11 @@ def _facts(
         "sweeps": result.passes,
         "stopped": str(result.stopped),
         **errors,
-        "ranking": settings.ranking_weight if settings.heads == "all" else 0.0,
-        "ridge": settings.ridge,
-        "equity_ridge": settings.equity_ridge,
+        "ranking": float(settings.ranking_weight) if settings.heads == "all" else 0.0,
+        "ridge": float(settings.ridge),
+        "equity_ridge": float(settings.equity_ridge),
         **({} if settings.backgammons == "linear" else {"backgammons": settings.backgammons}),
-        **({} if settings.prune is None else {"prune": settings.prune}),
+        **({} if settings.prune is None else {"prune": float(settings.prune)}),
         **origin,
     }
 

@@ -23,6 +23,8 @@ _NOT_HIDDEN = ("method", "ridge", "equity_ridge", "tolerance", "backgammons")
 """Settings without effect on a fit with hidden units."""
 _NOT_WIN = ("ranking", "equity_ridge", "backgammons")
 """Settings without effect on a fit of the win probability."""
+_NOT_LINEAR = ("prune", "backgammons")
+"""Settings without effect on a fit without pairs."""
 
 
 @documented
@@ -109,6 +111,8 @@ class FitSettings(SettingFields):
 
         The settings of a bootstrap run may have an effect in another version.
         """
+        if self.terms == "linear":
+            check_unused(self, _NOT_LINEAR, FitError, "without pairs")
         if self.hidden:
             check_unused(self, _NOT_HIDDEN, FitError, "with hidden units")
         elif self.heads == "win":

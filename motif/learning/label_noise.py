@@ -32,6 +32,8 @@ NOT_KNOWN = (
     "for probabilities; a single trial gives none at all."
 )
 
+LEVELS_UNKNOWN = "Unknown for labels with the levels of a player."
+
 
 def label_variances(samples: Dataset, settings: Mapping[str, object]) -> Float32Array:
     """Return the variances of the labels (n, 6): five probabilities and the equity; NaN if unknown.

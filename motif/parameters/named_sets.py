@@ -305,7 +305,8 @@ def _text(path: Path) -> str:
     where = plain_text(str(path))
     if not _FILE_NAME.fullmatch(path.name):
         raise ParameterError(
-            f"{where}: the name of a parameter file must be NAME{_SUFFIX}, with letters, digits, _ and -"
+            f"{where}: the name of a parameter file must be NAME{_SUFFIX}, with letters a to z or A to Z, "
+            "digits, _ and -"
         )
     text = text_of(path, ParameterError, PARAMETER_FILE, "no such parameter file")
     # The hash of a file is the same on every system.

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from motif.runtime.errors import ClusterError
+from motif.runtime.errors import ClusterError, shown
 from motif.runtime.package import VERSION, install_command
 
 if TYPE_CHECKING:
@@ -259,14 +259,14 @@ class _Work:
         return f"{self._name}-{next(self._numbers)}"
 
 
-def _check_address(address: str) -> None:
+def _check_address(address: object) -> None:
     try:
-        parts = urlsplit(address)
+        parts = urlsplit(str(address))
         well_formed = parts.scheme in ("tcp", "tls") and parts.hostname and parts.port and not parts.path
     except ValueError:
         well_formed = False
-    if not well_formed:
-        raise ClusterError(f"invalid cluster {address!r}: it must be tcp://HOST:PORT")
+    if not (isinstance(address, str) and well_formed):
+        raise ClusterError(f"invalid cluster {shown(address)}: it must be tcp://HOST:PORT")
 
 
 def _check_workers(client: "Client", address: str) -> None:

@@ -32,6 +32,14 @@ _KINDS: dict[Any, tuple[type, ...]] = {
     float | None: (float, int, type(None)),
 }
 """Accepted types of a dataclass field, by its annotation; other annotations accept anything."""
+_IN_WORDS: dict[type, str] = {
+    float: "a number",
+    int: "a whole number",
+    str: "text",
+    bool: "true or false",
+    dict: "a mapping",
+    list: "a list",
+}
 MAX_DEPTH = 20
 """Maximum depth of nested lists and mappings."""
 LONGEST_SCALAR = 10_000
@@ -68,7 +76,8 @@ class Entry:
     def of(self, *kinds: type[_Value], wanted: str = "") -> _Value:
         """Return the value if its type is one of `kinds`; bool is not int."""
         if type(self.value) not in kinds:
-            self.fail(f"must be {wanted or kinds[0].__name__}, not {shown(self.value)}")
+            rule = wanted or next(words for kind, words in _IN_WORDS.items() if kind in kinds)
+            self.fail(f"must be {rule}{' or null' * (type(None) in kinds)}, not {shown(self.value)}")
         return self.value
 
     def mapping(

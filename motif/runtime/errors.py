@@ -61,6 +61,10 @@ class DatasetError(MotifError):
     """A dataset that is missing, empty, damaged, or made with other settings."""
 
 
+class IncompleteDatasetWarning(UserWarning):
+    """A dataset that lacks parts because its sample was interrupted."""
+
+
 class FitError(MotifError):
     """A fit that is impossible: no data, non-finite numbers, or contradictory settings."""
 

@@ -11,6 +11,7 @@ This check detects parts that are damaged, empty or misplaced; only checksums de
 import hashlib
 import json
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ import pyarrow.parquet as pq
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry
-from motif.runtime.errors import DatasetError, shown
+from motif.runtime.errors import DatasetError, IncompleteDatasetWarning, plain_text, shown
 from motif.runtime.files import (
     check_regular,
     content_of,
@@ -145,17 +146,20 @@ def read_manifest_positions(folder: Path) -> int:
     return sum(part.rows for part in read_manifest(folder)[1])
 
 
-def parts_there(folder: Path) -> tuple[int, int]:
-    """Return the number of parts of a dataset, and the number after sampling has finished.
-
-    The numbers are equal if sampling has finished, or if the settings do not contain the number.  Raises
-    `DatasetError` like `read_manifest`.
-    """
-    settings, parts, complete = read_manifest(folder)
+def _warn_if_incomplete(
+    folder: Path, settings: Mapping[str, object], parts: list[DatasetPart], complete: bool
+) -> None:
+    """Warn if sampling has not finished; without the number of parts in the settings, it is assumed."""
     games, together = settings.get("games"), settings.get("games_a_part")
     if complete or not (isinstance(games, int) and isinstance(together, int) and together > 0):
-        return len(parts), len(parts)
-    return len(parts), -(-games // together)
+        return
+    if len(parts) < (wanted := -(-games // together)):
+        warnings.warn(
+            f"{plain_text(str(folder))} has {len(parts)} of {wanted} parts because the sample was "
+            "interrupted; `motif sample ... --resume` completes it",
+            IncompleteDatasetWarning,
+            stacklevel=2,
+        )
 
 
 def dataset_fingerprint(folder: Path) -> str:
@@ -227,10 +231,14 @@ def read_column(folder: Path, name: str) -> npt.NDArray[np.generic]:
 
 
 def whole_parts(folder: Path) -> Iterator[tuple[Path, DatasetPart]]:
-    """Yield the path and the manifest entry of each part; raise `DatasetError` if there are no rows."""
-    _, parts, _ = read_manifest(folder)
+    """Yield the path and the manifest entry of each part.
+
+    Raises `DatasetError` if there are no rows, and warns if sampling has not finished.
+    """
+    settings, parts, complete = read_manifest(folder)
     if not any(part.rows for part in parts):
         raise DatasetError(f"{folder}: the dataset is empty")
+    _warn_if_incomplete(folder, settings, parts, complete)
     for part in parts:
         yield folder / part.name, part
 

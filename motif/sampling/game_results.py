@@ -106,7 +106,7 @@ def read_results(paths: Sequence[Path]) -> Results:
     if source is None:
         return match_results(paths)
     if len(paths) > 1:
-        raise SettingError(f"{source}: a dataset or a CSV cannot be combined with other sources")
+        raise SettingError(f"{source}: a dataset or a CSV is read alone, not with other sources")
     return csv_results(source) if _is_csv(source) else dataset_results(source)
 
 

@@ -243,6 +243,8 @@ class SampleResult(Tabular):
     trials: int
     """Number of rollout trials per position."""
     games: int
+    played: int
+    """Number of games that were sampled now; smaller than `games` if a stopped sample was resumed."""
     seconds: float
 
     def to_dict(self) -> Row:
@@ -252,7 +254,7 @@ class SampleResult(Tabular):
             "trials": self.trials,
             "games": self.games,
             "seconds": self.seconds,
-            "games_per_second": self.games / self.seconds if self.seconds > 0 else 0.0,
+            "games_per_second": self.played / self.seconds if self.seconds > 0 else 0.0,
         }
 
 
@@ -315,7 +317,9 @@ def sample(
         parts = _all_parts(settings, evaluator, labeller, recorded, provenance, folder, starts, kept, jobs)
     positions = sum(part.rows for part in parts)
     trials = settings.trials if settings.is_rolled_out else 1
-    return SampleResult(folder, positions, trials, settings.games, stopwatch.seconds)
+    made = (first for number, first in enumerate(starts) if part_name(number) not in kept)
+    played = sum(min(starts.step, settings.games - first) for first in made)
+    return SampleResult(folder, positions, trials, settings.games, played, stopwatch.seconds)
 
 
 def warm_up() -> None:

@@ -7,7 +7,9 @@ import pytest
 
 from motif.evaluators import read_weight_file
 from motif.fitting.solvers import PRUNE_Z
-from motif.sampling.dataset_files import parts_there, read_manifest, write_manifest
+from motif.runtime.errors import IncompleteDatasetWarning
+from motif.sampling.dataset import read_dataset
+from motif.sampling.dataset_files import read_manifest, write_manifest
 
 _OPTIONS = ("--parameters", "keith", "--heads", "win", "--jobs", 1)
 
@@ -46,6 +48,8 @@ def test_what_is_refused_before_the_work(motif, dataset, tmp_path):
     for words, message in (
         (("--prune", "--hidden", 4), "--prune: not available with hidden units"),
         (("--prune-z", "nan"), "--prune-z must be finite and at least 0, not nan"),
+        (("--prune", "--terms", "linear"), "--prune: has no effect without pairs"),
+        (("--backgammons", "race", "--terms", "linear"), "--backgammons: has no effect without pairs"),
         (("--term-table", tmp_path), "is a folder, not a file"),
     ):
         ending = motif(*out, *words)
@@ -55,17 +59,19 @@ def test_what_is_refused_before_the_work(motif, dataset, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_dataset_whose_sampling_was_stopped_is_fitted_with_a_warning(motif, dataset, tmp_path):
+def test_a_dataset_whose_sampling_was_stopped_is_read_with_a_warning(motif, dataset, tmp_path):
     half = tmp_path / "half"
     shutil.copytree(dataset, half)
     settings, parts, complete = read_manifest(half)
     assert complete
-    assert parts_there(half) == (len(parts), len(parts))
     write_manifest(half, settings, parts[: len(parts) // 2], complete=False)
-    ending = motif("fit", half, "--out", tmp_path / "half.yaml", *_OPTIONS)
     share = f"{len(parts) // 2} of {len(parts)} parts"
-    assert ending.code == 0
-    assert ending.err == (
-        f"motif: {half} has {share} because the sample was interrupted; "
-        "`motif sample ... --resume` completes it\n"
-    )
+    said = f"{half} has {share} because the sample was interrupted; `motif sample ... --resume` completes it"
+    for words in (
+        ("fit", half, "--out", tmp_path / "half.yaml", *_OPTIONS),
+        ("benchmark", half, "--player", "simple"),
+    ):
+        ending = motif(*words)
+        assert (ending.code, ending.err) == (0, f"motif: {said}\n")
+    with pytest.warns(IncompleteDatasetWarning, match=f"^{re.escape(said)}$"):
+        assert len(read_dataset(half)) == sum(part.rows for part in parts[: len(parts) // 2])

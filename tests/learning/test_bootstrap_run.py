@@ -224,10 +224,12 @@ def test_a_second_process_compiles_for_the_whole_run(whole, monkeypatch, jobs, a
     assert calls == ["motif.learning.bootstrap_run:warm_up"] * asked
 
 
-def test_the_same_weights_for_any_number_of_workers_and_any_folder(whole, tmp_path):
+def test_the_same_weights_for_any_number_of_workers_any_folder_and_versions_added_later(whole, tmp_path):
     folder, _, _, _ = whole
-    run_bootstrap(tmp_path / "deep" / "other", TINY, jobs=2)
-    assert kept_bytes(tmp_path / "deep" / "other") == kept_bytes(folder)
+    other = tmp_path / "deep" / "other"
+    run_bootstrap(other, replace(TINY, versions=TINY.versions[:1]), jobs=2)
+    run_bootstrap(other, TINY, jobs=2)
+    assert kept_bytes(other) == kept_bytes(folder)
 
 
 def stop_between_versions(patch):
@@ -285,22 +287,24 @@ def test_stopped_and_resumed(whole, tmp_path, monkeypatch, stopping):
 
 
 @pytest.mark.parametrize(
-    "changed",
+    ("changed", "said"),
     [
-        replace(TINY, seed=5),
-        replace(TINY, strength_games=80),
-        replace(TINY, fit={**TINY.fit, "ridge": 1.0}),
-        replace(TINY, versions=TINY.versions[:1]),
-        replace(TINY, versions=(STEP, replace(STEP, games=7))),
+        (replace(TINY, seed=5), f"seed = {TINY.seed}, not 5"),
+        (replace(TINY, strength_games=80), f"strength_games = {TINY.strength_games}, not 80"),
+        (replace(TINY, fit={**TINY.fit, "ridge": 1.0}), f"fit = {TINY.fit}, not {TINY.fit | {'ridge': 1.0}}"),
+        (replace(TINY, versions=TINY.versions[:1]), "2 versions, not 1"),
+        (
+            replace(TINY, versions=(STEP, replace(STEP, games=7))),
+            f"versions[1].games = {TINY.versions[1].games}, not 7",
+        ),
     ],
 )
-def test_another_configuration_is_refused(whole, changed):
+def test_another_configuration_is_refused(whole, changed, said):
     folder, _, _, _ = whole
     before = kept_bytes(folder)
-    with pytest.raises(
-        SettingError, match=r"contains a run with another config\.yaml; choose another folder$"
-    ):
+    with pytest.raises(SettingError) as refusal:
         run_bootstrap(folder, changed)
+    assert str(refusal.value) == f"{folder}: contains a run with {said}; choose another folder"
     assert kept_bytes(folder) == before
 
 

@@ -24,7 +24,7 @@ from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, FileError, FitError
-from motif.sampling import dataset
+from motif.sampling import dataset_files
 from motif.sampling.dataset import Dataset, read_dataset, read_parts
 from motif.sampling.dataset_files import read_column
 from motif.sampling.sample import SampleSettings
@@ -191,7 +191,7 @@ def test_parts_do_not_matter(tmp_path, samples, plain, rows):
 
 def test_large_parts_are_read_in_pieces(tmp_path, monkeypatch, samples, plain):
     other = stored(tmp_path / "one", samples, 10**6)
-    monkeypatch.setattr(dataset, "ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(dataset_files, "ROWS_AT_ONCE", 100)
     assert max(map(len, read_parts(other))) == 100
     assert same(fitted([other]), plain)
 

@@ -1,6 +1,7 @@
 """Datasets in Python: arrays, frames, slices, splits, and a folder written and read again."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -148,13 +149,16 @@ def test_invalid_frames(data, changed, said):
 def test_numbers_of_frames_may_be_of_any_whole_type(data):
     columns = dict(data[:2].to_frame().items())
     columns |= {"game": [3.0, 4.0], "trials": pandas.array([6, 7], "Int64"), "ply": np.array([1, 2], np.int8)}
-    columns |= {"chosen": np.array([True, False], object), "decision": np.array([2**40, 2**40], np.uint64)}
+    columns |= {
+        "chosen": np.array([True, False], object),
+        "decision": np.array([2**40, 2**40 + 1], np.uint64),
+    }
     given = Dataset.from_frame(columns)
     assert given.game.tolist() == [3, 4]
     assert given.trials.tolist() == [6, 7]
     assert given.ply.tolist() == [1, 2]
     assert given.chosen.tolist() == [True, False]
-    assert given.decision.tolist() == [2**40] * 2
+    assert given.decision.tolist() == [2**40, 2**40 + 1]
     assert {name: getattr(given, name).dtype for name in ("game", "trials", "decision", "chosen")} == {
         name: getattr(data, name).dtype for name in ("game", "trials", "decision", "chosen")
     }
@@ -182,3 +186,59 @@ def test_a_fit_refuses_the_same_dataset_twice(data, tmp_path):
     folder = data.write(tmp_path / "data")
     with pytest.raises(motif.MotifError, match=r"^the dataset is given twice: dataset 3 is dataset 1$"):
         motif.fit([data, folder, data], parameters="keith", heads="win")
+
+
+@pytest.fixture(scope="module")
+def choices(data) -> Dataset:
+    """Decisions of three plays each, two decisions per game."""
+    rows = np.arange(300)
+    return replace(
+        data, decision=rows // 3, game=(rows // 6).astype(np.int32), ply=(rows // 3 % 2).astype(np.int32)
+    )
+
+
+def test_shuffled_rows_of_decisions_are_written_together(choices, tmp_path):
+    order = np.random.default_rng(5).permutation(len(choices))
+    written = read_dataset(choices[order].write(tmp_path / "shuffled"))
+    assert (np.diff(written.decision) >= 0).all()
+    by_row = np.lexsort((choices.equity, choices.decision))
+    assert same(written[np.lexsort((written.equity, written.decision))], choices[by_row])
+
+
+def test_frames_of_two_datasets_joined_by_hand_are_refused(choices):
+    first, second = (half.to_frame() for half in (choices[:150], choices[150:]))
+    second = second.assign(decision=second["decision"] - 50, ply=second["ply"])
+    with pytest.raises(
+        DatasetError, match=r"^decision 0 is of game 0 in row 2 and of game 25 in row 150: .*\+$"
+    ):
+        Dataset.from_frame(pandas.concat([first, second], ignore_index=True))
+    with pytest.raises(DatasetError, match=r"^decision 0 is of ply 0 in row 0 and of ply 1 in row 1: "):
+        Dataset.from_frame(first.assign(ply=np.arange(150) % 2))
+
+
+def test_without_games_each_decision_is_one(choices):
+    frame = choices.to_frame().drop(columns="game").assign(decision=7 - choices.decision // 2 + 50)
+    assert Dataset.from_frame(frame.drop(columns="ply")).game.tolist() == [49 - k // 6 for k in range(300)]
+
+
+def test_large_numbers_of_games_are_counted_anew(choices):
+    large = replace(
+        choices, game=choices.game + np.int32(2**31 - 51), decision=choices.decision + (2**63 - 101)
+    )
+    both = large + large
+    assert both.game.dtype == np.int32
+    assert both.game.tolist() == [k // 6 for k in range(600)]
+    assert both.decision.tolist() == [k // 3 for k in range(600)]
+    assert (choices + choices).game.tolist() == [k // 6 for k in range(600)]
+    assert (large + choices).game.min() == 0
+    assert (choices + large[:0]).game.tolist() == choices.game.tolist()
+
+
+def test_ids_of_a_frame_are_read_together_and_other_positions_one_by_one(data):
+    boards = data.boards[:40]
+    columns = {name: data.y(name)[:40] for name in OUTPUTS}
+    as_ids = Dataset.from_frame({"position": gnubg_ids(boards), **columns})
+    as_boards = Dataset.from_frame({"position": list(boards), **columns})
+    assert (as_ids.boards == as_boards.boards).all()
+    with pytest.raises(DatasetError, match=r"^position: row 1: "):
+        Dataset.from_frame({"position": [gnubg_ids(boards[:1])[0], "?" * 14], **{n: [0, 0] for n in OUTPUTS}})

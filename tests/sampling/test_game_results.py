@@ -137,7 +137,7 @@ def test_large_and_damaged_files_are_refused(tmp_path, monkeypatch):
 def test_kinds_of_sources_cannot_be_mixed(matches, tmp_path):
     path, folder = written(tmp_path, "score,outcome\n50,1\n"), made(tmp_path / "ds")
     for paths in ([path, matches], [matches, folder], [path, path]):
-        with pytest.raises(SettingError, match="a dataset or a CSV cannot be combined with other sources"):
+        with pytest.raises(SettingError, match="a dataset or a CSV is read alone, not with other sources"):
             read_results(paths)
 
 

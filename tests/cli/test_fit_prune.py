@@ -75,3 +75,23 @@ def test_a_dataset_whose_sampling_was_stopped_is_read_with_a_warning(motif, data
         assert (ending.code, ending.err) == (0, f"motif: {said}\n")
     with pytest.warns(IncompleteDatasetWarning, match=f"^{re.escape(said)}$"):
         assert len(read_dataset(half)) == sum(part.rows for part in parts[: len(parts) // 2])
+
+
+def test_unknown_label_noise_is_explained_only_where_it_is_unknown(motif, dataset, tmp_path):
+    short = (
+        "fit",
+        dataset,
+        "--out",
+        tmp_path / "x.yaml",
+        "--parameters",
+        "keith",
+        "--terms",
+        "linear",
+        "--jobs",
+        1,
+    )
+    assert "label noise: " not in motif(*short, "--heads", "win").out
+    # Without validation games there are no errors, with or without noise.
+    assert "label noise: " not in motif(*short, "--heads", "win", "--validation", 0).out
+    ending = motif(*short, "--heads", "win", "--levels", "pubeval")
+    assert "label noise: unknown for labels with the levels of a player.\n" in ending.out

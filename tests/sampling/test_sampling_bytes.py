@@ -108,7 +108,7 @@ def test_missing_and_truncated_parts_are_made_again(whole, tmp_path, jobs):
     torn = folder / "part-00003.parquet"
     torn.write_bytes(torn.read_bytes()[:-100])
     (folder / "part-00006.parquet").write_bytes(b"")
-    made(folder, resume=True, jobs=jobs)
+    assert sample(QUICK, folder, resume=True, jobs=jobs).played == 3
     assert differences(whole, folder) == []
 
 
@@ -119,6 +119,7 @@ def test_resuming_a_finished_dataset_changes_nothing(whole, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in parts} == parts
     assert differences(whole, folder) == []
     assert result.positions == len(read_dataset(folder))
+    assert (result.played, result.to_dict()["games_per_second"]) == (0, 0)
 
 
 def test_resuming_in_an_empty_folder(whole, tmp_path):

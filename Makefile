@@ -19,6 +19,9 @@ INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_DOCS := $(VENV)/.installed-docs
 TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 
+# Otherwise each of the hundreds of processes that the tests start compiles motif again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test units architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links images notebook wheel lint venv
 
@@ -58,7 +61,9 @@ help:
 demo: $(INSTALLED)
 	$(BIN)/python cli.py bootstrap --preset demo --out runs/demo
 
-test: lint
+# Another core compiles the tests during lint, once for all processes of the tests.
+test: $(INSTALLED_DEV)
+	@$(BIN)/python -m pytest --collect-only > /dev/null 2>&1 & $(MAKE) --no-print-directory lint && wait
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist worksteal
 
 test-slow: $(INSTALLED_DEV)

@@ -106,7 +106,7 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         if HIDDEN_KEY in heads.value
     }
     parent = document.get("parent")
-    parent.of(str, type(None), wanted="text or null")
+    parent.of(str, type(None))
     return WeightFile(
         _line(document["name"]),
         document["version"].whole(0),

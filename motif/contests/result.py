@@ -193,12 +193,15 @@ def mean_of_pairs(
 ) -> tuple[float, float | None, float | None]:
     """Return the mean of pairs (n, 2), its standard error, and the p-value of its distance from `even`.
 
-    The last two are None for fewer than `MIN_PAIRS` pairs.
+    The last two are None for fewer than `MIN_PAIRS` pairs.  If all pairs have the same result, the standard
+    error is that with one more pair, of the result `even`: it is not 0.
     """
     means = values.mean(axis=1)
     mean = float(means.mean())
     if len(means) < MIN_PAIRS:
         return mean, None, None
+    if not np.ptp(means):
+        means = np.append(means, even)
     se = float(means.std(ddof=1) / math.sqrt(len(means)))
     return mean, se, p_value(mean - even, se)
 

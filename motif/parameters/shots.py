@@ -2,6 +2,7 @@
 
 All masks are in the numbering of the shooting side: bit p - 1 is point p and bit 24 is its bar.  Blots are
 visited from the costliest to the cheapest, so that each roll counts for the costliest blot that it can hit.
+A roll counts even if both dice must be played and a hit would leave the second one unplayed, which is rare.
 
 Bit k of a set of rolls is ``ROLLS[k]``, one of 21 rolls; among the 36 rolls of two dice, a double occurs
 once and any other roll twice.  Tables of rolls that cover a distance are relative to the target: bit d - 1

@@ -252,7 +252,8 @@ def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
     ]
     if rest:
         lost = MILLIPOINTS * sum(one.error for one in rest)
-        what = counted(len(rest), "smaller or uncertain error")
+        kind = "smaller or uncertain " * bool(shown or acts)
+        what = counted(len(rest), f"{kind}error")
         yield f"{what}: {lost:.1f} millipoints in total; --html lists each, --moves every decision"
         yield ""
 

@@ -136,7 +136,8 @@ class MatchDecisionAnswer(ErrorAnswer, CostAnswer):
     trials: int
     """Trials of the rollout; 0 without one."""
     too_close: bool
-    """Whether a rollout did not confirm the error seen by lookahead."""
+    """Whether a rollout did not confirm the error of a cube action, which then does not count.  An error of
+    a play that a rollout does not confirm counts, but has no mark."""
     candidates: list[CandidateAnswer]
 
 

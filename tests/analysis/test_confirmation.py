@@ -17,6 +17,7 @@ from motif.analysis.confirmation import (
 )
 from motif.analysis.match import analyse_match
 from motif.analysis.match.decision_errors import judge_cube, judge_plays, valued_state
+from motif.analysis.match.decisions import match_decisions
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
@@ -126,6 +127,8 @@ def test_one_procedure_compares_two_plays(monkeypatch):
     (judged,) = judge_plays([roll], evaluator, confirm=confirming_rollout(evaluator))
     choice = compare_pair(START, roll.roll, evaluator, valued_state(roll.state), worse=roll.play)
     assert choice.source == judged.source == "rollout"
+    (decision,) = match_decisions([judged], ())
+    assert decision.trials == judged.rolled.trials > 0
     assert choice.difference == judged.error
     known = {one.number: one for one in judged.candidates}
     assert choice.equities == (known[judged.best].equity, known[judged.played].equity)
@@ -169,6 +172,8 @@ def test_totals_and_the_list_use_the_rollout():
     believed_all = analyse_match(record, evaluator, confirm=False, worst=1000, jobs=1)
     rolled = analyse_match(record, evaluator, confirm=QUICK, worst=1000, jobs=1)
     assert (believed_all.trials, rolled.trials) == (0, QUICK.trials)
+    for one in rolled.decisions:
+        assert (one.trials > 0) == (one.source == "rollout") == (one.se is not None)
     assert 0 < len(rolled.plays) < len(believed_all.plays)
     for one in rolled.decisions:
         if one.source == "rollout" and one.is_play:

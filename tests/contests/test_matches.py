@@ -11,6 +11,7 @@ from motif.contests import ContestRules, play_matches, play_money_games, play_to
 from motif.contests import pairs as pairs_module
 from motif.contests.cube_games import _Match
 from motif.contests.pairs import new_contest, play_pairs
+from motif.contests.result import mean_of_pairs
 from motif.evaluators import load_static
 from motif.players import load
 from motif.runtime.errors import SettingError
@@ -164,3 +165,12 @@ def test_the_command_shows_the_luck_adjusted_result(capsys):
         assert "luck-adjusted by " in capsys.readouterr().out
     assert main([*words, "--until-certain"]) == 2
     assert "without luck adjustment" in capsys.readouterr().err
+
+
+def test_pairs_without_a_difference_have_a_standard_error():
+    won = np.ones((50, 2))
+    mean, se, p = mean_of_pairs(won, even=0.5)
+    assert (mean, se) == (1, pytest.approx(0.5 / 51))
+    assert p < 1e-100
+    assert mean_of_pairs(np.full((50, 2), 0.5), even=0.5) == (0.5, 0, 1)
+    assert mean_of_pairs(won[:5]) == (1, None, None)

@@ -83,9 +83,12 @@ class MatchDecision:
     source: str = ""
     """Source of `error`."""
     trials: int = 0
-    """Number of trials of a cube rollout."""
+    """Number of trials of the rollout; 0 without one."""
     is_too_close: bool = False
-    """Whether a rollout did not confirm a cube error seen by lookahead."""
+    """Whether a rollout did not confirm a cube error seen by lookahead, which then does not count.
+
+    An error of a play that a rollout does not confirm counts, but has no mark.
+    """
 
     @property
     def is_play(self) -> bool:
@@ -263,6 +266,7 @@ def _plays(judgements: Sequence[JudgedRoll]) -> Iterator[MatchDecision]:
             mark=mark_of(one.error) if one.is_sure else "",
             candidates=one.candidates,
             source=one.source,
+            trials=one.rolled.trials if one.rolled else 0,
         )
 
 

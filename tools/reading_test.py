@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from motif.analysis.explain import explain_play
 from motif.analysis.explain.reasons import REST
 from motif.analysis.judge import judge_of
@@ -24,6 +22,7 @@ from motif.board.packed import OWN_BAR
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.players.ranking import rank_plays
+from motif.runtime.documents import parse_yaml
 from motif.runtime.errors import PlayerError
 from tools.import_graph import ROOT
 from tools.marked_page import reporting, write_region
@@ -172,7 +171,8 @@ class Reading:
 
 def read_decisions(path: Path = FILE) -> list[Decision]:
     """Return the decisions of a file; raises a `MotifError` for an invalid position."""
-    return [_decision(record, path == SECOND) for record in yaml.safe_load(path.read_text("utf-8"))]
+    records: Any = parse_yaml(path.read_text("utf-8"))
+    return [_decision(record, path == SECOND) for record in records]
 
 
 def _decision(record: Mapping[str, Any], compared: bool) -> Decision:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays, play_batches
@@ -19,6 +18,7 @@ from motif.board.position import Position
 from motif.doubling import cube_decision
 from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import Evaluator, load_evaluator
+from motif.runtime.documents import parse_yaml
 
 FILE = Path(__file__).parent / "data" / "textbook.yaml"
 CUBE_ACTIONS = ("no double", "double, take", "double, pass", "too good")
@@ -57,7 +57,7 @@ class Textbook:
 
 
 def textbook() -> list[Textbook]:
-    records = yaml.safe_load(FILE.read_text("utf-8"))
+    records = parse_yaml(FILE.read_text("utf-8"))
     return [Textbook(record["name"], *parse_position(record["id"]), record) for record in records]
 
 

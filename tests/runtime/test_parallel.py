@@ -161,7 +161,9 @@ def never_done(folder, number):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_takes_too_long_is_given_up(tmp_path, jobs):
+def test_what_takes_too_long_is_given_up(tmp_path, monkeypatch, jobs):
+    # In this process; workers have their own copy of the module.
+    monkeypatch.setattr(parallel, "SECONDS_TO_FINISH", 0.5)
     stop = StopRequest()
 
     def ask():

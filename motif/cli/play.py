@@ -87,7 +87,7 @@ class HelpChoice:
     hint_player: Annotated[str, player_option("Player that gives hints.")] = JUDGE
 
     def terminal_options(self, auto_roll: bool, save: Path | None) -> "TerminalOptions":
-        """Return the options of the table; raises `SettingError` for a bad limit."""
+        """Return the options of the view; raises `SettingError` for a bad limit."""
         from motif.session.terminal_view import TerminalOptions
 
         limit = TerminalOptions.tutor_limit if self.tutor_limit is None else self.tutor_limit

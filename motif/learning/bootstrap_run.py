@@ -29,7 +29,7 @@ from motif.learning.fit import warm_up as warm_up_fit
 from motif.learning.version_summary import VersionSummary, read_summary
 from motif.parameters.named_sets import check_found
 from motif.players import load
-from motif.runtime.errors import SettingError, shown
+from motif.runtime.errors import SettingError
 from motif.runtime.files import (
     clear_temporaries,
     contents,
@@ -141,14 +141,9 @@ def _difference(made: BootstrapConfig, config: BootstrapConfig) -> str:
         for one in fields(old):
             before, now = getattr(old, one.name), getattr(new, one.name)
             if before != now and one.name != "versions":
-                return f"{where}{one.name} = {_said(before)}, not {_said(now)}"
+                return f"{where}{one.name} = {before!r}, not {now!r}"
     more = len(made.versions) > len(config.versions)
     return f"{len(made.versions)} versions, not {len(config.versions)}" if more else ""
-
-
-def _said(value: object) -> str:
-    """Return a setting as text, in full if it is a mapping of settings."""
-    return repr(value) if isinstance(value, dict) else shown(value)
 
 
 def _finished(home: Path, version: int) -> VersionSummary | None:

@@ -40,8 +40,8 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
     told = unit_summaries(weights, CLASS, "win", boards)
     yield (
         f"The {min(_UNITS, len(told))} of the {len(told)} hidden units of {weights.name} for {CLASS} "
-        f"positions that move its equity most, over {positions:,} positions of its games. Each unit has the "
-        "most extreme board that no unit above it has."
+        f"positions that move its equity most, over {positions:,} positions of its games. Each unit is shown "
+        "with its most extreme board; a board already shown for a unit above is skipped."
     )
     shown: set[bytes] = set()
     for unit in told[:_UNITS]:

@@ -245,7 +245,7 @@ def _counted(parameter: Parameter, count: int, words: Phrases) -> tuple[str, dic
 
 
 def chosen_head(weights: WeightFile, class_name: str, head: str | None) -> str:
-    """Return the head to report on: `head`, or by default the one that ranks plays.
+    """Return the head to report on: `head`, by default the equity head, or the win head in files without one.
 
     Raises `SettingError` if the file has no such weights of its own.
     """

@@ -113,7 +113,7 @@ def _print_window(positions: "DoublingSet", window: "ScoreWindow") -> None:
     low, high = LIVE_FROM
     rows = [
         ("double from", f"{window.double_from:.1f}", f"{window.double_se:.1f}", f"{low:.0f} to {high:.0f}"),
-        ("drop from", f"{window.drop_from:.1f}", f"{window.drop_se:.1f}", f"{DROP_FROM:.0f}"),
+        ("pass from", f"{window.drop_from:.1f}", f"{window.drop_se:.1f}", f"{DROP_FROM:.0f}"),
     ]
     print_table(("", "S", "standard error", "the article's S"), rows)
     print_table(
@@ -257,7 +257,7 @@ def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
         )
         for row in answer.table()["rows"]
     ]
-    print_table(("", "equity", "against best action", *(["match won"] * mwc)), rows)
+    print_table(("", "equity", "against best action", *(["MWC"] * mwc)), rows)
     for columns, windows in (
         (("your window", "double from", "opponent takes from", "cash from"), decision.windows),
         (("opponent's window", "doubles from", "you take from", "cashes from"), decision.opponent_windows),

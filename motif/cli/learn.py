@@ -147,7 +147,7 @@ def fit(
     mean label of each decision), terms and backgammons (which pairs to fit), ranking (weight of errors
     between plays), equity-ridge, bearoff (play with the tables), tolerance (early stop), prune-z (limit of
     prune), term-table (standard errors), version and parent (origin of the weights).  See
-    docs/how-to/files.md in motif's source, and docs/how-to/terms.md in motif's source.
+    docs/how-to/files.md and docs/how-to/terms.md in motif's source.
     """
     from motif.analysis.term_report import with_words
     from motif.evaluators.known_players import weights_called
@@ -216,16 +216,23 @@ def _print_fit(fitted: "FittedWeights", out: Path) -> None:
     )  # fmt: skip
     print_table(columns, [_head_cells(head, of) for head, of in heads.items()])
     for label, losses in (
-        ("choice error in points per validation decision, by the labels", fitted.choice_error),
+        ("choice error in millipoints per validation decision, by the labels", fitted.choice_error),
         ("before pruning", fitted.unpruned_choice_error),
     ):
         if losses:
-            say(f"{label}: {', '.join(f'{name} {error:.4f}' for name, error in losses.items())}")
+            say(f"{label}: {', '.join(f'{name} {_choice(error)}' for name, error in losses.items())}")
     if any(of["label_noise"] is None and of["rmse_validation"] is not None for of in heads.values()):
         why = LEVELS_UNKNOWN if "levels" in fitted.weights.fit else NOT_KNOWN
         say(f"label noise: {why[0].lower()}{why[1:]}")
     method = fitted.weights.fit["method"]
     say(f"{out}: {fitted.samples} positions fitted in {fitted.seconds:.1f} s by {method}")
+
+
+def _choice(error: float | None) -> str:
+    """Return a choice error, in points, as millipoints; an empty text for None."""
+    from motif.benchmarks.losses import MILLIPOINTS
+
+    return "" if error is None else f"{MILLIPOINTS * error:.1f}"
 
 
 def _head_cells(head: str, facts: Record) -> list[str]:
@@ -263,7 +270,8 @@ def bootstrap(
     """Learn from scratch: sample, fit, repeat.
 
     Each version plays the games for the next version and labels their positions.  The same command continues
-    an interrupted run.  Versions added at the end of --config are made after those that are there.
+    an interrupted run.  To add versions to a finished run, append them to its --config file and run the
+    command again.
     """
     from motif.analysis.term_report import with_words
     from motif.benchmarks.benchmark_files import shipped_lines
@@ -290,7 +298,7 @@ def _print_summaries(summaries: Sequence[Record], out: Path) -> None:
             f"{summary['seconds']:.0f}",
             error_text(summary["rmse_validation"]),
             _without_noise(summary),
-            error_text(summary["choice_error"].get("all")),
+            _choice(summary["choice_error"].get("all")),
             f"{summary['ppg_vs_previous']:+.3f} ± {summary['ppg_vs_previous_se']:.3f}",
             f"{summary['ppg_vs_pubeval']:+.3f} ± {summary['ppg_se']:.3f}",
         )
@@ -305,7 +313,7 @@ def _print_summaries(summaries: Sequence[Record], out: Path) -> None:
         "RMSE validation: of the win probability; without noise: of the equity (or the win probability, if no"
     )
     say("equity is fitted) after removing label noise, so that versions are comparable")
-    say("choice error: points per validation decision, by the labels")
+    say("choice error: millipoints per validation decision, by the labels")
     say("against: points per game ± standard error; the first version plays against the start player")
     say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")
 
@@ -408,13 +416,10 @@ def report(
 
 
 def _print_versions(drawn: "RunReport") -> None:
-    from motif.benchmarks.losses import MILLIPOINTS
-
     titles = ["version", "positions", "error", "v PubEval", "v previous", "choice error"]
     errors = {} if drawn.benchmark is None else drawn.benchmark.rows()
     rows = []
     for version, one in enumerate(drawn.run.summaries):
-        choice = one["choice_error"].get("all")
         rows.append(
             (
                 one["name"],
@@ -422,7 +427,7 @@ def _print_versions(drawn: "RunReport") -> None:
                 _without_noise(one),
                 f"{one['ppg_vs_pubeval']:+.3f} ± {one['ppg_se']:.3f}",
                 f"{one['ppg_vs_previous']:+.3f} ± {one['ppg_vs_previous_se']:.3f}",
-                "" if choice is None else f"{MILLIPOINTS * choice:.1f}",
+                _choice(one["choice_error"].get("all")),
                 *(f"{of[version].er:.1f} ± {of[version].se:.1f}" for of in errors.values()),
             )
         )

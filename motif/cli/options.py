@@ -292,7 +292,7 @@ class Judge:
 
     player: JudgeOption = None
     fast: Annotated[bool, option("Evaluate without lookahead.")] = False
-    deep: Annotated[bool, option("Look ahead further, which is slower.")] = False
+    deep: Annotated[bool, option("Combine 2-ply lookahead with short rollouts, which is slower.")] = False
 
     def load(self) -> "tuple[str, Evaluator]":
         """Return the name and evaluator of the judge, as `judge_of` does."""

@@ -187,11 +187,11 @@ def hint(
     """Rank the legal plays of a roll; without a roll, decide whether to double.
 
     Equities and probabilities (wins, gammons and backgammons in percent) are those of the player who moves.
-    The source is the depth of lookahead, which is lower for poor plays; their equity is at most that of the
-    worst play at full depth, so several may show the same.  Plays are valued for the match and cube of the
-    options or of the ID, with equities normalised so that a single game at
-    that cube is worth 1; otherwise for money play without a cube.  --rollout rolls out the best plays for 12
-    plies, luck-adjusted and with the same dice, as `motif explain` does; see also `motif rollout --compare`.
+    The source shows how deep each play was evaluated: weak plays get less lookahead, and their equity is at
+    most that of the worst play at full depth, so several may show the same.  Plays are valued for the match
+    and cube of the options or of the ID, with equities normalised so that a single game at that cube is worth
+    1; otherwise for money play without a cube.  --rollout rolls out the best plays for 12 plies,
+    luck-adjusted and with the same dice, as `motif explain` does; see also `motif rollout --compare`.
     """
     from motif.analysis.position_records import hint as hint_record
     from motif.analysis.position_records import hints, read_decisions
@@ -401,7 +401,7 @@ def explain(
     Shows how certain the difference between the plays is, and the reasons for it, largest first, whose
     contributions add up to the difference.  --detailed adds the largest terms of the weights, and --all every
     term; all terms add up exactly.  Plays are valued for the match and cube given by the options or by the
-    ID, terms for money play.  See docs/how-to/explain.md in motif's source.
+    ID; terms are always for cubeless money play.  See docs/how-to/explain.md in motif's source.
     """
     from motif.analysis.explain import explain_play
     from motif.board.moves import legal_plays

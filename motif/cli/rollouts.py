@@ -168,7 +168,7 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
         (f"{double}, take", result.double_take, result.double_take_se, static.double_take),
         (f"{double}, pass", result.double_pass, 0.0, static.double_pass),
     ]
-    match = ["match won"] * bool(result.state.length)
+    match = ["MWC"] * bool(result.state.length)
     print_table(
         ("", "equity", "standard error", "static", *match),
         [

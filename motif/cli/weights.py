@@ -133,7 +133,7 @@ def terms(
     *,
     source: Annotated[TermSource, Settings()],
     head: Annotated[
-        _Head | None, option("Output to report on.", show_default="the one that ranks plays")
+        _Head | None, option("Output to report on.", show_default="equity, or win if there is none")
     ] = None,
     class_name: Annotated[
         Literal["contact", "crashed", "race"], option("Class of positions.", name="--class")

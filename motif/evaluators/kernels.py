@@ -328,7 +328,7 @@ def best_by_table(count, scores):
 
 
 @inline_kernel
-def _pre_filter(count, kept, space):
+def _filter_by_table(count, kept, space):
     """Write to `space.filter_kept` the `kept` best of `count` plays by their table scores."""
     scores, places = space.filter_scores, space.filter_kept
     filled = 0
@@ -350,7 +350,7 @@ def _pre_filter(count, kept, space):
 def filtered_plays(model, count, space):
     """Return how many of `count` plays to score, and which: those in the array, or all if it is empty."""
     if 0 < model.kept < count:
-        _pre_filter(count, model.kept, space)
+        _filter_by_table(count, model.kept, space)
         return model.kept, space.filter_kept
     return count, space.filter_kept[:0]
 

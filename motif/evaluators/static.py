@@ -185,7 +185,7 @@ def weights_model(weights: WeightFile) -> Model:
     """Return the compiled form of a weight file; the parameters' scales are folded into the weights."""
     classes, scales = [weights.heads_of(name) for name in CLASS_NAMES], weights.parameters.scales
     win_only = weights.head_names() == (OUTPUTS[WIN],) and not weights.hidden_layers
-    model = Model() if weights.pre_filter is None else table_model(weights.pre_filter.tables())
+    model = Model() if weights.move_filter is None else table_model(weights.move_filter.tables())
     model = model._replace(
         kind=WEIGHTS_MODEL,
         measured=MeasuredSet(
@@ -310,9 +310,9 @@ def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvalu
     An evaluator without a move filter is returned unchanged. Raises `SettingError` for a number out of range.
     """
     weights = evaluator.weights
-    if weights is None or weights.pre_filter is None:
+    if weights is None or weights.move_filter is None:
         return evaluator
-    kept = weights.pre_filter.kept if kept is None else kept
+    kept = weights.move_filter.kept if kept is None else kept
     if not 1 <= kept <= MAX_KEPT:
         raise SettingError(f"a move filter keeps 1 to {MAX_KEPT} plays, not {kept}")
     return StaticEvaluator(evaluator.name, evaluator.model._replace(kept=kept), weights)

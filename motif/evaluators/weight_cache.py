@@ -16,7 +16,7 @@ import numpy.typing as npt
 from motif.board.packed import PACKED_BAR
 from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import OUTPUTS
-from motif.evaluators.weight_file import HeadWeights, HiddenLayer, PreFilter, WeightFile
+from motif.evaluators.weight_file import HeadWeights, HiddenLayer, PointTableFilter, WeightFile
 from motif.parameters import fitted_set
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.errors import FileError
@@ -67,7 +67,7 @@ def _path(digest: str) -> Path:
 
 def _facts(weights: WeightFile, digest: str) -> dict[str, Any]:
     """Return everything but the arrays."""
-    pre_filter = weights.pre_filter
+    move_filter = weights.move_filter
     return {
         "format": _FORMAT,
         "digest": digest,
@@ -80,7 +80,9 @@ def _facts(weights: WeightFile, digest: str) -> dict[str, Any]:
         "classes": {
             name: {head: of.bias for head, of in heads.items()} for name, heads in weights.classes.items()
         },
-        "filter": None if pre_filter is None else {"kept": pre_filter.kept, "classes": [*pre_filter.steps]},
+        "filter": None
+        if move_filter is None
+        else {"kept": move_filter.kept, "classes": [*move_filter.steps]},
         "fit": weights.fit,
         "bearoff": weights.bearoff,
         "calibration": [*weights.calibration],
@@ -99,7 +101,7 @@ def _arrays(weights: WeightFile) -> dict[str, npt.NDArray[Any]]:
     for class_name, layer in weights.hidden_layers.items():
         for name in ("bias", "inputs", "points", "outputs"):
             arrays[f"{class_name}/hidden/{name}"] = getattr(layer, name)
-    steps = {} if weights.pre_filter is None else weights.pre_filter.steps
+    steps = {} if weights.move_filter is None else weights.move_filter.steps
     arrays |= {f"{class_name}/filter": each for class_name, each in steps.items()}
     return arrays | {f"{class_name}/calibration": each for class_name, each in weights.calibration.items()}
 
@@ -135,8 +137,8 @@ def _unpacked(arrays: _Stored, digest: str, folder: Path) -> WeightFile:
     )
 
 
-def _filter(arrays: _Stored, kept: int, classes: list[str]) -> PreFilter:
-    return PreFilter(kept, {name: _array(arrays, f"{name}/filter", _POINTS) for name in classes})
+def _filter(arrays: _Stored, kept: int, classes: list[str]) -> PointTableFilter:
+    return PointTableFilter(kept, {name: _array(arrays, f"{name}/filter", _POINTS) for name in classes})
 
 
 def _head(arrays: _Stored, key: str, bias: float, size: int) -> HeadWeights:

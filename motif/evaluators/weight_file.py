@@ -101,7 +101,7 @@ class HiddenLayer:
 
 
 @dataclass(frozen=True, eq=False)
-class PreFilter:
+class PointTableFilter:
     """Move filter of a weight file: a point table that selects the plays for full evaluation."""
 
     kept: int
@@ -126,7 +126,7 @@ class WeightFile:
     parameters: ParameterSet
     classes: Mapping[str, Mapping[str, HeadWeights]]
     """Class name -> head name -> weights."""
-    pre_filter: PreFilter | None = None
+    move_filter: PointTableFilter | None = None
     fit: Mapping[str, Any] = field(default_factory=dict)
     """Record of the fit: method, samples, dataset, errors, seed, version of motif."""
     bearoff: bool = False
@@ -209,8 +209,8 @@ class WeightFile:
             if class_name in self.hidden_layers:
                 yield f"    {HIDDEN_KEY}:\n"
                 yield from (f"      {line}" for line in _unit_lines(self.hidden_layers[class_name]))
-        if self.pre_filter is not None:
-            yield from _filter_lines(self.pre_filter)
+        if self.move_filter is not None:
+            yield from _filter_lines(self.move_filter)
         if self.calibration:
             yield from _calibration_lines(self.calibration)
         yield "fit: " + _yaml(self.fit, default_flow_style=True)
@@ -262,12 +262,12 @@ def _unit_lines(layer: HiddenLayer) -> Iterator[str]:
         yield from (f"  {key}: [{', '.join(map(_number, row))}]\n" for key, row in rows.items())
 
 
-def _filter_lines(pre_filter: PreFilter) -> Iterator[str]:
+def _filter_lines(move_filter: PointTableFilter) -> Iterator[str]:
     yield "filter:\n"
-    yield f"  kept: {pre_filter.kept}\n"
-    for class_name in sorted(pre_filter.steps, key=CLASS_NAMES.index):
+    yield f"  kept: {move_filter.kept}\n"
+    for class_name in sorted(move_filter.steps, key=CLASS_NAMES.index):
         yield f"  {class_name}:\n"
-        for side, rows in zip(SIDES, pre_filter.steps[class_name], strict=True):
+        for side, rows in zip(SIDES, move_filter.steps[class_name], strict=True):
             yield f"    {side}:\n"
             for point, row in enumerate(rows, 1):
                 yield f"      {point}: [{', '.join(map(_number, row))}]\n"

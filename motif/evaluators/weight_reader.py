@@ -21,7 +21,7 @@ from motif.evaluators.weight_file import (
     WORDS_KEY,
     HeadWeights,
     HiddenLayer,
-    PreFilter,
+    PointTableFilter,
     WeightFile,
     is_line,
 )
@@ -223,11 +223,11 @@ def _hidden_layer(entry: Entry, parameters: ParameterSet) -> HiddenLayer:
     )
 
 
-def _filter(entry: Entry) -> PreFilter:
+def _filter(entry: Entry) -> PointTableFilter:
     entry.mapping(("kept", *CLASS_NAMES))
     kept = entry.get("kept").whole(1, MAX_KEPT)
     entry.mapping(needed=("contact",))
-    return PreFilter(kept, {name: _steps(steps) for name, steps in entry.items() if name != "kept"})
+    return PointTableFilter(kept, {name: _steps(steps) for name, steps in entry.items() if name != "kept"})
 
 
 def _calibration(entry: Entry) -> dict[str, KnotRows]:

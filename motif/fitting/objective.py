@@ -28,9 +28,9 @@ class Ending(StrEnum):
     CONVERGED = "converged"
     PASS_LIMIT = "pass limit"
     STOPPED_BY_CALLER = "stopped by the caller"
-    LINE_SEARCH_FAILED = "line-search-failed"
-    NOT_A_DESCENT_DIRECTION = "not-a-descent-direction"
-    NOT_FINITE = "not-finite"
+    LINE_SEARCH_FAILED = "line search failed"
+    NOT_A_DESCENT_DIRECTION = "not a descent direction"
+    NOT_FINITE = "not finite"
     SATURATED = "saturated"
 
 
@@ -41,7 +41,7 @@ FAILURES = {
     Ending.NOT_A_DESCENT_DIRECTION: "the computed step raises the error",
     Ending.NOT_FINITE: "the computed step is not finite",
     Ending.SATURATED: (
-        "most of the error comes from positions where the squash is flat, so that no small step helps"
+        "most of the error comes from positions where tanh is flat, so that no small step helps"
     ),
 }
 """Ways in which a fit can fail, with their meanings."""

@@ -19,7 +19,7 @@ from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.static import prepared, simple
-from motif.evaluators.weight_file import LINE_WANTED, HeadWeights, PreFilter, WeightFile, is_line
+from motif.evaluators.weight_file import LINE_WANTED, HeadWeights, PointTableFilter, WeightFile, is_line
 from motif.fitting.objective import FAILURES, TOLERANCE, FitResult
 from motif.fitting.significance import term_names, write_terms
 from motif.fitting.solvers import solver
@@ -211,7 +211,7 @@ def _unnamed(
     settings: FitSettings,
 ) -> WeightFile:
     return WeightFile(
-        "", 0, None, parameters, classes, PreFilter(KEPT_PLAYS, steps), bearoff=settings.bearoff
+        "", 0, None, parameters, classes, PointTableFilter(KEPT_PLAYS, steps), bearoff=settings.bearoff
     )
 
 

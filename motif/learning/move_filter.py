@@ -18,7 +18,7 @@ _ROWS_AT_ONCE = 1 << 14
 
 @one_thread()  # otherwise the last bits would depend on the number of cores
 def filter_steps(rows: ClassRows) -> Float32Array:
-    """Fit the steps (2, points, steps) of a `PreFilter` for one class to the training rows.
+    """Fit the steps (2, points, steps) of a `PointTableFilter` for one class to the training rows.
 
     The table ranks the plays of a decision like the labels: ridge regression on columns and labels that are
     centred within each decision, so that only differences between the plays of a decision count.

@@ -27,7 +27,7 @@ def decision_lines(decision: CubeDecision) -> list[str]:
     rows = cube_rows(decision)
     width = 2 + max(len(row.action) for row in rows)
     lines = [
-        f"      {words:{width}}{equity:+z.3f}" + ("" if mwc is None else f"{mwc:9.2%} of the match")
+        f"      {words:{width}}{equity:+z.3f}" + ("" if mwc is None else f"{mwc:9.2%} MWC")
         for words, equity, mwc in rows
     ]
     return [*lines, f"      {cube_words(decision)}"]

@@ -179,14 +179,14 @@ def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
 @pytest.mark.parametrize(
     ("difference", "se", "words"),
     [
-        (0.05, 0.03, "The standard error of the rollout is 0.030."),
+        (0.05, 0.03, "The standard error of the rollout is 0.030 points."),
         (
             *(0.05, 0.02),
-            "Likely: the gap is more than twice the standard error of the rollout (0.020), but less than "
-            "three times.",
+            "Likely: the gap is more than twice the standard error of the rollout (0.020 points), but less "
+            "than three times.",
         ),
-        (0.01, 0.004, "Likely: the gap is larger than motif-v19@2's average error (0.002)."),
-        (0.05, 0.01, "Clear: the gap is far larger than motif-v19@2's average error (0.002)."),
+        (0.01, 0.004, "Likely: the gap is larger than motif-v19@2's average error (0.002 points)."),
+        (0.05, 0.01, "Clear: the gap is far larger than motif-v19@2's average error (0.002 points)."),
     ],
 )
 def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, difference, se, words):

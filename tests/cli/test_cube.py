@@ -45,7 +45,7 @@ def test_what_people_get(motif):
     # A wrong pass is an error of the opponent.
     assert re.search(r"double, pass +\+1\.000 *\n", text)
     text = motif("cube", RACE, "--player", "pubeval", "--length", "7", "--score", "3-5").out
-    assert "match won" in text
+    assert "MWC" in text
     text = motif("cube", RACE, "--cube", "2", "--owner", "me", "--player", "pubeval").out
     assert "redouble, take" in text
     text = motif("cube", RACE, "--owner", "opponent", "--player", "pubeval").out

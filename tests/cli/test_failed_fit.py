@@ -41,7 +41,7 @@ def test_without_a_usable_fit_there_is_no_file_and_the_code_is_1(motif, dataset,
         ending = motif("fit", dataset, "--out", tmp_path / "x.yaml", *OPTIONS, *words)
         assert (ending.code, ending.out) == (1, "")
         assert ending.err == (
-            "motif: error: no usable fit of contact win: not-a-descent-direction: "
+            "motif: error: no usable fit of contact win: not a descent direction: "
             "the computed step raises the error\n"
         )
     assert list(tmp_path.iterdir()) == []
@@ -54,13 +54,13 @@ def test_a_fit_that_failed_on_its_way_is_kept_and_said(motif, dataset, tmp_path,
     assert ending.code == 0
     lines = ending.err.splitlines()
     assert lines[0] == (
-        "motif: contact win: not-a-descent-direction: the computed step raises the error; "
+        "motif: contact win: not a descent direction: the computed step raises the error; "
         "the weights are those of the previous pass"
     )
-    assert "not-a-descent-direction" in ending.out
-    assert read_weight_file(path).fit["stopped"] == "not-a-descent-direction"
+    assert "not a descent direction" in ending.out
+    assert read_weight_file(path).fit["stopped"] == "not a descent direction"
     facts = json.loads(motif("fit", dataset, "--out", path, *OPTIONS, "--json").out)
-    assert facts["stopped"] == "not-a-descent-direction"
+    assert facts["stopped"] == "not a descent direction"
     assert [f"motif: {line}" for line in facts["warnings"]] == lines
 
 

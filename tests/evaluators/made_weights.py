@@ -8,7 +8,7 @@ from motif.evaluators import OUTPUTS, StaticEvaluator, WeightFile
 from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import weights_model
-from motif.evaluators.weight_file import HeadWeights, HiddenLayer, PreFilter
+from motif.evaluators.weight_file import HeadWeights, HiddenLayer, PointTableFilter
 from motif.parameters import parameter_set
 
 FIT = {"method": "made up", "samples": 12, "rmse_train": 0.0312, "rmse_validation": None}
@@ -56,7 +56,7 @@ def made_weights(
         "parent",
         chosen,
         weights,
-        PreFilter(kept, steps) if kept else None,
+        PointTableFilter(kept, steps) if kept else None,
         FIT,
         bearoff,
         hidden_layers=layers,

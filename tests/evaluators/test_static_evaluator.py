@@ -167,7 +167,7 @@ def test_the_models_fingerprint_distinguishes_players():
         weights_model(weights),
         weights_model(made_weights(pairs=3, kept=4, seed=1)),
         weights_model(replace(weights, classes=other_bias)),
-        weights_model(replace(weights, pre_filter=None)),
+        weights_model(replace(weights, move_filter=None)),
         filtered(evaluator_of(weights)).model,
         filtered(evaluator_of(weights), 5).model,
     ]

@@ -76,8 +76,8 @@ def same_layers(one: WeightFile, other: WeightFile) -> bool:
 
 def same_content(one: WeightFile, other: WeightFile) -> bool:
     filters = [
-        chosen.pre_filter
-        and (chosen.pre_filter.kept, {k: v.tobytes() for k, v in chosen.pre_filter.steps.items()})
+        chosen.move_filter
+        and (chosen.move_filter.kept, {k: v.tobytes() for k, v in chosen.move_filter.steps.items()})
         for chosen in (one, other)
     ]
     return (
@@ -121,7 +121,7 @@ def with_numbers(numbers: list[float]) -> WeightFile:
     head = replace(
         weights.classes["race"]["win"], bias=float(values[0]), linear=values, quadratic=values[:5].copy()
     )
-    steps = {name: np.resize(values, each.shape) for name, each in weights.pre_filter.steps.items()}
+    steps = {name: np.resize(values, each.shape) for name, each in weights.move_filter.steps.items()}
     layer = weights.hidden_layers["race"]
     parts = {
         key: np.resize(values, getattr(layer, key).shape) for key in ("bias", "inputs", "points", "outputs")
@@ -130,7 +130,7 @@ def with_numbers(numbers: list[float]) -> WeightFile:
         weights,
         classes={"contact": {"win": head}, "race": {"win": head}},
         hidden_layers={"race": replace(layer, **parts)},
-        pre_filter=replace(weights.pre_filter, steps=steps),
+        move_filter=replace(weights.move_filter, steps=steps),
     )
 
 

@@ -110,7 +110,7 @@ def test_weights_know_where_they_come_from(whole):
         assert {"contact", "race"} <= set(weights.classes)
         assert set(weights.classes["contact"]) >= {"win", "win_gammon", "lose_gammon", "equity"}
         assert all(not len(head.pairs) for heads in weights.classes.values() for head in heads.values())
-        assert weights.pre_filter is not None
+        assert weights.move_filter is not None
         assert weights.fit["samples"] == summaries[version]["positions"]
         assert weights.fit["motif"] == VERSION
         pools = [dataset_fingerprint(folder / f"v{k}" / "samples") for k in range(version + 1)]

@@ -63,13 +63,13 @@ def same(one: FittedWeights, other: FittedWeights) -> bool:
     )  # fmt: skip
     pairs = [
         *((one.results[fit].weights, other.results[fit].weights) for fit in one.results),
-        *((of_class, other.weights.pre_filter.steps[name]) for name, of_class in steps_of(one).items()),
+        *((of_class, other.weights.move_filter.steps[name]) for name, of_class in steps_of(one).items()),
     ]
     return all(here.tobytes() == there.tobytes() for here, there in pairs)
 
 
 def steps_of(fit: FittedWeights) -> dict[str, np.ndarray]:
-    return fit.weights.pre_filter.steps
+    return fit.weights.move_filter.steps
 
 
 def in_memory(

@@ -291,7 +291,7 @@ def test_a_move_filter_that_keeps_every_play_changes_nothing():
 
 def test_a_move_filter_that_keeps_one_play_plays_by_its_table(boards):
     evaluator = filtering(1)
-    table = StaticEvaluator("the table", table_model(evaluator.weights.pre_filter.tables()))
+    table = StaticEvaluator("the table", table_model(evaluator.weights.move_filter.tables()))
     by_filter, by_table = rolled(boards, evaluator, trials=10), rolled(boards, table, trials=10)
     assert by_filter.mean.tobytes() == by_table.mean.tobytes()
     every_play = rolled(boards, evaluator, trials=10, every_play=True)
@@ -301,7 +301,7 @@ def test_a_move_filter_that_keeps_one_play_plays_by_its_table(boards):
 @pytest.mark.parametrize("kept", [2, 5])
 def test_a_move_filter_keeps_the_best_plays_by_its_table(kept):
     evaluator = filtered(filtering(kept))
-    table = CompiledPlayer("table", table_model(evaluator.weights.pre_filter.tables()))
+    table = CompiledPlayer("table", table_model(evaluator.weights.move_filter.tables()))
     player = CompiledPlayer("filtered", evaluator.model)
     for board in some_boards("pubeval", 60, seed=4):
         position = Position(board)

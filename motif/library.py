@@ -31,9 +31,9 @@ from motif.board.parsing import parse_position
 from motif.board.position import Position, PositionLike, Positions, as_boards
 from motif.doubling import CubeDecision, match_equity_table
 from motif.doubling.match_equity import DEFAULT_TABLE
-from motif.evaluators import OUTPUTS, Evaluator, LookaheadEvaluator, Probabilities
+from motif.evaluators import OUTPUTS, Evaluator, Probabilities
 from motif.evaluators.bearoff import BearoffChances, bearoff_chances
-from motif.evaluators.known_players import LATEST
+from motif.evaluators.known_players import LATEST, with_lookahead
 from motif.evaluators.lookahead import MAX_PLIES
 from motif.evaluators.probabilities import equities
 from motif.library_options import MatchKeywords, lists_fields
@@ -542,9 +542,7 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
         return evaluator
     if evaluator.without_lookahead is not evaluator:
         raise PlayerError(f"{evaluator.name!r} already looks ahead")
-    if isinstance(player, str):
-        return evaluator_of(f"{player}@{plies}")
-    return LookaheadEvaluator(evaluator, int(plies))
+    return with_lookahead(evaluator, int(plies))
 
 
 def position_and_match(position: PositionLike) -> tuple[Position, MatchState | None]:

@@ -6,7 +6,6 @@ or more is therefore measured by a rollout: of both plays with the same dice, or
 analysis, `explain` and the tutor all use these numbers.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,6 +39,7 @@ from motif.rollouts.playout import MAX_PLIES, ROUND, items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import RESULT_NAMES, results_of_trials
+from motif.runtime.frames import finite
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
 
@@ -67,17 +67,18 @@ class RolledPair(NamedTuple):
 
     equities: tuple[float, float]
     """Normalised equities for the mover."""
-    equity_se: tuple[float, float]
+    equity_se: tuple[float | None, float | None]
+    """None, like `se`, if it is not known."""
     difference: float
     """The first equity minus the second."""
-    se: float
+    se: float | None
     """Standard error of `difference`; smaller than the equities' because both plays have the same dice."""
     trials: int
 
     @property
     def is_confirmed(self) -> bool:
         """Whether the first play is significantly better."""
-        return self.difference > CONFIRMED_Z * self.se
+        return self.se is not None and self.difference > CONFIRMED_Z * self.se
 
     @property
     def turned(self) -> "RolledPair":
@@ -94,14 +95,13 @@ class RolledCube(NamedTuple):
     se: float
     """Standard error of the gain or loss."""
     trials: int
-    """0 if the cube is dead; the decision is then lookahead's."""
-    equity_se: tuple[float, float] | None = None
-    """Standard errors of the equities of no double and double/take; None without a rollout."""
+    equity_se: tuple[float, float]
+    """Standard errors of the equities of no double and double/take."""
 
     @property
     def confirmed(self) -> float:
         """`cost` if it is significant, otherwise 0."""
-        return self.cost if self.cost > CONFIRMED_Z * self.se or not self.trials else 0.0
+        return self.cost if self.cost > CONFIRMED_Z * self.se else 0.0
 
 
 class ComparedPair(NamedTuple):
@@ -180,10 +180,8 @@ def known_pair(better: KnownPlay, worse: KnownPlay, se: float | None) -> Compare
     if source != ROLLOUT:
         # Plays from two sources are compared by lookahead.
         return ComparedPair(first, second, None)
-    errors = (better.se or math.nan, worse.se or math.nan)
-    equities = better.equity, worse.equity
-    difference = better.equity - worse.equity
-    rolled = RolledPair(equities, errors, difference, math.nan if se is None else se, 0)
+    equities, errors = (better.equity, worse.equity), (better.se, worse.se)
+    rolled = RolledPair(equities, errors, better.equity - worse.equity, se, 0)
     return ComparedPair(first, second, rolled)
 
 
@@ -321,10 +319,10 @@ def _roll_out(
         tally.add(results.transpose(1, 0, 2).reshape(settings.trials, -1))
         stage = stage_of(tally, both)
         first, second = stage.means[:, -1].tolist()
-        errors = stage.errors[:, -1].tolist()
-        rolled.append(
-            RolledPair((first, second), (errors[0], errors[1]), *stage.difference(0, 1), settings.trials)
-        )
+        difference, se = stage.difference(0, 1)
+        # A single trial has no standard errors.
+        first_se, second_se, se = finite([*stage.errors[:, -1].tolist(), se])
+        rolled.append(RolledPair((first, second), (first_se, second_se), difference, se, settings.trials))
     return rolled
 
 
@@ -350,11 +348,11 @@ def roll_out_cubes(
     settings: RolloutSettings,
     *,
     jobs: int | None = None,
-) -> list[RolledCube]:
+) -> list[RolledCube | None]:
     """Roll out cube decisions, with `MORE_TRIALS` times the trials if the first ones are inconclusive.
 
     A confirmed error is measured again with other dice, because the dice that found it exaggerate it.  The
-    results do not depend on `jobs`.
+    result for a dead cube is None.  The results do not depend on `jobs`.
     """
     static = evaluator.without_lookahead
     assert isinstance(static, StaticEvaluator)
@@ -364,24 +362,25 @@ def roll_out_cubes(
 
 def _roll_out_cube(
     static: StaticEvaluator, settings: RolloutSettings, asked: Sequence[JudgedCube]
-) -> list[RolledCube]:
+) -> list[RolledCube | None]:
     return [_confirmed_cube(static, settings, one) for one in asked]
 
 
-def _confirmed_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
+def _confirmed_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube | None:
     rolled = _rolled_cube(static, settings, one)
-    if not rolled.trials:
-        return rolled
+    if rolled is None:
+        return None
     more = replace(settings, trials=MORE_TRIALS * settings.trials)
     if CONFIRMED_Z * rolled.se > rolled.cost > ROLLOUT_THRESHOLD - CONFIRMED_Z * rolled.se:
-        rolled = _rolled_cube(static, more, one)
+        rolled = _rolled_cube(static, more, one) or rolled
     return _rolled_cube(static, replace(more, seed=more.seed + 1), one) if rolled.confirmed else rolled
 
 
-def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
+def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube | None:
+    """Return a decision by a rollout; None if the cube is dead."""
     result = roll_out_cube(one.position, one.state, static, settings, jobs=1)
-    if result.double_take is None:  # the cube is dead
-        return RolledCube(one.decision, one.decision.cost(one.done), 0.0, 0)
+    if result.double_take is None:
+        return None
     assert result.double_take_se is not None
     assert result.difference_se is not None
     decision = with_rollout(one.decision, result.no_double, result.double_take)

@@ -18,7 +18,7 @@ from motif.runtime.layout import listed
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
-    from motif.evaluators.lookahead import Rolled
+    from motif.evaluators.lookahead import LookaheadEvaluator, Rolled
     from motif.evaluators.static import StaticEvaluator
     from motif.evaluators.weight_file import WeightFile
 
@@ -300,20 +300,27 @@ def load_evaluator(name: str) -> "Evaluator":
 
     For example, ``weights/motif-v1.yaml@1`` or ``latest@2:wide``.
     """
-    from motif.evaluators.lookahead import DEFAULT_DEPTH, LookaheadEvaluator
-
     name = own_name(name)
     match = _WITH_PLIES.fullmatch(name)
     without, plies, depth = match.groups() if match else (name, "0", None)
     entry = entry_of(without)
     if entry and entry.kind in (Kind.NET, Kind.COMPOSITION, Kind.OWN):
-        evaluator = entry.load(without)
-        return LookaheadEvaluator(evaluator, int(plies), depth or DEFAULT_DEPTH) if int(plies) else evaluator
-    static = _static_called(without, known_players())
-    if not int(plies):
-        return static
-    ahead = LookaheadEvaluator(static, int(plies), depth or DEFAULT_DEPTH)
-    ahead = ahead.with_rollouts(partial(_rollouts, "rolled_by", static))
-    if ahead.takes_endings and static.weights is not None:
-        return ahead.with_endings(partial(_rollouts, "endings_of", static))
-    return ahead
+        evaluator: Evaluator = entry.load(without)
+    else:
+        evaluator = _static_called(without, known_players())
+    return with_lookahead(evaluator, int(plies), depth) if int(plies) else evaluator
+
+
+def with_lookahead(evaluator: "Evaluator", plies: int, depth: str | None = None) -> "LookaheadEvaluator":
+    """Return `evaluator` with lookahead; weights also roll out what the `depth` wants rolled out.
+
+    Raises `PlayerError` for an unknown `depth` or invalid `plies`.
+    """
+    from motif.evaluators.lookahead import DEFAULT_DEPTH, LookaheadEvaluator
+    from motif.evaluators.static import StaticEvaluator
+
+    ahead = LookaheadEvaluator(evaluator, plies, depth or DEFAULT_DEPTH)
+    if not isinstance(evaluator, StaticEvaluator):
+        return ahead
+    endings = None if evaluator.weights is None else partial(_rollouts, "endings_of", evaluator)
+    return ahead.with_rollouts(partial(_rollouts, "rolled_by", evaluator), endings)

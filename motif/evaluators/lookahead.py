@@ -10,10 +10,10 @@ of the plays that were evaluated deeper if that is lower.
 
 Static evaluators are weak in late endings, such as an ace-point game against the last checkers, or a race
 with gammon or backgammon chances. Such games are short, so they can be valued by playing them to the end
-(`LookaheadEvaluator.with_endings`).
+(`LookaheadEvaluator.with_rollouts`).
 
-The plays that remain can be rolled out (`Depth.rollout`, `LookaheadEvaluator.with_rollouts`): lookahead and
-the mean of short games have different errors, so a mixture is better than either.
+The plays that remain can be rolled out, too (`Depth.rollout`): lookahead and the mean of short games have
+different errors, so a mixture is better than either.
 
 The best of several estimates tends to be too high. At odd plies the opponent chooses last, at even plies the
 player, so the errors of successive plies have opposite signs, and a mixture of the two is better than either.
@@ -246,19 +246,18 @@ class LookaheadEvaluator(Evaluator):
         """Whether late endings should be played to the end."""
         return self.depth.endings and self.plies >= ENDING_PLIES
 
-    def with_endings(self, endings: Callable[[], Evaluator]) -> "LookaheadEvaluator":
-        """Return a copy that values late endings by the evaluator that `endings` makes, without lookahead.
+    def with_rollouts(
+        self, rollout: Callable[[Rolled], Evaluator], endings: Callable[[], Evaluator] | None
+    ) -> "LookaheadEvaluator":
+        """Return a copy with short rollouts by the evaluator that `rollout` makes, if its depth has any.
 
-        In a late ending one side has few checkers left, and the bearoff tables do not cover the position.
+        It values late endings by the evaluator that `endings` makes, without lookahead, if its depth takes
+        them.  In a late ending one side has few checkers left, and the bearoff tables do not cover the
+        position.
         """
         further = copy(self)
-        further._endings = endings
-        return further
-
-    def with_rollouts(self, rollout: Callable[[Rolled], Evaluator]) -> "LookaheadEvaluator":
-        """Return a copy with short rollouts by the evaluator that `rollout` makes, if its depth has any."""
-        further = copy(self)
         further._rollouts = rollout
+        further._endings = endings if self.takes_endings else None
         return further
 
     @property
@@ -281,7 +280,7 @@ class LookaheadEvaluator(Evaluator):
 
     @property
     def below(self) -> Evaluator:
-        """The same lookahead with one ply less, without rollouts."""
+        """The same lookahead with one ply less, without rollouts and late endings played to the end."""
         if self.plies == 1:
             return self._base
         depth = DEFAULT_DEPTH if self.depth.rollout else self._depth_name

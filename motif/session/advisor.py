@@ -2,41 +2,21 @@
 
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
 
-from motif.analysis.confirmation import (
-    ComparedPair,
-    JudgedCube,
-    compare_with_best,
-    confirming_rollout,
-    cube_source,
-    roll_out_cubes,
-)
+from motif.analysis.confirmation import ComparedPair, compare_with_best, confirming_rollout
 from motif.analysis.judge import JUDGE
-from motif.analysis.match.decision_errors import CubeAct, judge_cube
+from motif.analysis.match.decision_errors import NO_DOUBLE, CubeAct, confirmed_acts, judge_cube
 from motif.analysis.match.record_walk import CubeChance
 from motif.board.game_record import CubeKind
 from motif.board.moves import Play
 from motif.doubling import CubeDecision
 from motif.evaluators import Evaluator
 from motif.players.player import Player, cube_evaluator, evaluator_of
-from motif.players.ranking import ROLLOUT, Ranking, rank_plays
+from motif.players.ranking import Ranking, rank_plays
 from motif.session.session import GameSession
 
 _BEAVERED_CUBE = 4
 """Factor by which a double and a beaver together raise the cube."""
-
-
-class CubeCost(NamedTuple):
-    """A cube decision and the cost of an action."""
-
-    decision: CubeDecision
-    cost: float
-    """Normalised equity, at least 0."""
-    source: str
-    """Source of `cost`: ``0-ply``, ``2-ply`` ..., ``rollout`` or ``exact``."""
-    se: float | None = None
-    """Standard error of `cost` by a rollout."""
 
 
 class Advisor:
@@ -60,27 +40,17 @@ class Advisor:
 
     def cube(self, session: GameSession) -> CubeDecision:
         """Return the decision on a possible or offered double, or on a beaver."""
-        return self._judged_cube(session).decision
+        return self._no_double(session).decision
 
-    def cube_cost(self, session: GameSession, action: str) -> CubeCost:
-        """Return the decision on a double and the cost of `action`.
-
-        As in match analysis, a doubtful error is measured by a rollout, and a smaller one counts as 0.
-        """
-        chance, decision = self._cube_chance(session), self.cube(session)
-        question = JudgedCube(chance.position, chance.state, decision, action)
-        settings = confirming_rollout(self.evaluator)
-        if settings is not None and question.is_doubtful:
-            (rolled,) = roll_out_cubes([question], self.evaluator, settings, jobs=1)
-            return CubeCost(rolled.decision, rolled.confirmed, ROLLOUT, rolled.se)
-        counts = settings is None or decision.exact
-        return CubeCost(
-            decision, decision.cost(action) if counts else 0.0, cube_source(decision, self.evaluator)
-        )
+    def judged_cube(self, session: GameSession, action: str) -> CubeAct:
+        """Judge a cube `action`: as in match analysis, a rollout measures its error if that is doubtful."""
+        seen, done = self._no_double(session), NO_DOUBLE if action == "roll" else action
+        act = replace(seen, player=session.to_decide, done=done, error=seen.decision.cost(done))
+        return confirmed_acts([act], self.evaluator, confirming_rollout(self.evaluator))[0]
 
     def sees_cube_action(self, session: GameSession) -> bool:
         """Return whether not doubling counts as a decision, as in gnubg."""
-        return self._judged_cube(session).counts
+        return self._no_double(session).counts
 
     def answer(self, session: GameSession) -> CubeKind:
         """Return the answer to the double on offer."""
@@ -96,7 +66,8 @@ class Advisor:
             return "raccoon" if decision.should_raccoon else None
         return "double" if decision.should_double else None
 
-    def _judged_cube(self, session: GameSession) -> CubeAct:
+    def _no_double(self, session: GameSession) -> CubeAct:
+        """Return the decision on a double by lookahead, as the action not to double."""
         return judge_cube([self._cube_chance(session)], self.evaluator)[0]
 
     def _cube_chance(self, session: GameSession) -> CubeChance:

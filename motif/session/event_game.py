@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from motif.analysis.confirmation import ANSWERS, ComparedPair
+from motif.analysis.match.decision_errors import CubeAct
 from motif.board.moves import Play
 from motif.board.notation import find_play
 from motif.board.position import Position
@@ -20,7 +21,7 @@ from motif.players.ranking import cube_model_of
 from motif.players.resignations import is_accepted
 from motif.rollouts.games import SeededDice
 from motif.runtime.errors import PlayError, RecordError, SettingError, shown
-from motif.session.advisor import Advisor, CubeCost, cube_advisor
+from motif.session.advisor import Advisor, cube_advisor
 from motif.session.session import GameSession
 
 GameEvent = list[str | int]
@@ -57,8 +58,8 @@ class Objection:
     """The best play, or the right cube action of the same player."""
     choice: ComparedPair | None = None
     """The best play and the intended one; None for cube actions."""
-    cube: CubeCost | None = None
-    """The cube decision; None for plays."""
+    cube: CubeAct | None = None
+    """The cube action; None for plays."""
 
 
 class EventGame:
@@ -213,10 +214,10 @@ class EventGame:
             action = "pass" if word == "drop" else word
         else:
             return None
-        judged = advisor.cube_cost(session, action)
-        if judged.cost <= limit:
+        judged = advisor.judged_cube(session, action)
+        if judged.error <= limit:
             return None
-        return Objection(action, judged.cost, _right(judged.decision, action), cube=judged)
+        return Objection(action, judged.error, _right(judged.decision, action), cube=judged)
 
     def go_on(self) -> None:
         """Carry out programs' decisions and forced actions until a person's turn or the end."""

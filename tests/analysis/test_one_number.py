@@ -43,6 +43,7 @@ def table(advisor: Advisor, one) -> SimpleNamespace:
         games=moment.game - 1,
         ply=1,
         on_roll=moment.player,
+        to_decide=one.player,
     )
 
 
@@ -73,7 +74,7 @@ def check_cube(one, record, judge: str, advisor: Advisor) -> None:
     """Compare the analysis of a double, take or pass with `cube` and the tutor."""
     decision = motif.cube(record["xgid"], judge)
     doing = {"no double": "roll"}.get(one.done, one.done)
-    assert advisor.cube_cost(table(advisor, one), doing)[1] == pytest.approx(one.error, abs=EXACTLY)
+    assert advisor.judged_cube(table(advisor, one), doing).error == pytest.approx(one.error, abs=EXACTLY)
     if one.source != "rollout":
         shown = {candidate.done: candidate.equity for candidate in one.candidates}
         sign = -1 if one.done in ("take", "pass") else 1

@@ -199,6 +199,9 @@ def test_late_endings_are_those_with_few_checkers_that_no_table_covers(judge):
     assert judge.plays_out(turned).tolist() == late[:-1]
     for name in ("motif-v1@1", "motif-v1@2:narrow", "motif-v1@2:full", "pubeval@2"):
         assert not load_evaluator(name).plays_out(boards).any(), name
+    ahead = motif.load_evaluator(load_static("motif-v1"), 2)
+    assert isinstance(ahead, LookaheadEvaluator)
+    assert ahead.plays_out(boards).tolist() == late
 
 
 @pytest.mark.parametrize("position", [ACE_POINT, CLEARING, STRAGGLERS])

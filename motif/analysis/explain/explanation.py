@@ -8,7 +8,6 @@ Half the difference of the two values measures how much better your checkers are
 terms as for plays; half their sum is the value of being on roll.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -196,7 +195,7 @@ class Explanation(Tabular):
     def se(self) -> float | None:
         """Standard error of the `difference` by a rollout; None for other sources."""
         rolled = self.evidence.pair.rolled
-        return None if rolled is None or not math.isfinite(rolled.se) else rolled.se
+        return rolled and rolled.se
 
     @property
     def shown_reasons(self) -> tuple[Reason, ...]:
@@ -471,17 +470,17 @@ def _certainty(player: str, choice: ComparedPair, difference: float) -> tuple[st
         return "exact", 0.0
     if abs(difference) < MIN_SHOWN:
         return "unknown", 0.0
-    rolled = choice.rolled
-    if rolled is not None and abs(difference) < _OPEN * rolled.se:
-        return "noisy", rolled.se
+    se = choice.rolled and choice.rolled.se
+    if se is not None and abs(difference) < _OPEN * se:
+        return "noisy", se
     rate = known_error_rate(player)
     if rate is None:
         return "unknown", 0.0
     error = rate / MILLIPOINTS
-    sure = _SURE if rolled is None else _SURE_ROLLED
+    sure = _SURE if choice.rolled is None else _SURE_ROLLED
     key = next((key for key, times in sure if abs(difference) >= times * error), "open")
-    if key == "clear" and rolled is not None and abs(difference) < CONFIRMED_Z * rolled.se:
-        return "likely_rolled", rolled.se
+    if key == "clear" and se is not None and abs(difference) < CONFIRMED_Z * se:
+        return "likely_rolled", se
     return key, error
 
 

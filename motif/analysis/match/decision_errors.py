@@ -163,7 +163,7 @@ class CubeAct:
     player: int
     """The player who decided."""
     done: str
-    """``no double``, ``double``, ``take``, ``pass`` or, if the state allows it, ``beaver``."""
+    """The action, as `CubeDecision.cost` names it."""
     error: float
     """Normalised equity lost, at least 0; 0 unless a rollout confirms it."""
     source: str = ""
@@ -172,15 +172,20 @@ class CubeAct:
     """The rollout, if lookahead saw an error."""
 
     @property
+    def se(self) -> float | None:
+        """Standard error of `error` by a rollout."""
+        return self.rolled and self.rolled.se
+
+    @property
     def question(self) -> JudgedCube:
         """The action and the decision."""
         return JudgedCube(self.chance.position, self.chance.state, self.decision, self.done)
 
     @property
     def mistake(self) -> str | None:
-        """Kind of mistake, one of `MISTAKE_KINDS`; None if nothing was lost."""
+        """Kind of mistake, one of `MISTAKE_KINDS`; None if nothing was lost, and for raccoons."""
         done = TAKE if self.done == BEAVER else self.done
-        return _MISTAKES[done] if self.error > _NEGLIGIBLE else None
+        return _MISTAKES.get(done) if self.error > _NEGLIGIBLE else None
 
     @property
     def is_too_close(self) -> bool:
@@ -301,8 +306,18 @@ def judge_cube(
         for chance, decision in zip(chances, decisions, strict=True)
         for player, done in _done(chance)
     ]
+    return confirmed_acts(acts, evaluator, confirm, jobs)
+
+
+def confirmed_acts(
+    acts: Sequence[CubeAct], evaluator: Evaluator, confirm: RolloutSettings | None, jobs: int | None = 1
+) -> list[CubeAct]:
+    """Return `acts` with doubtful errors measured by rollouts, and smaller ones that are not exact as 0.
+
+    With `confirm` None, `evaluator` is trusted.
+    """
     if confirm is None:
-        return acts
+        return list(acts)
     doubtful = [act.question for act in acts if act.question.is_doubtful]
     rolled = iter(roll_out_cubes(doubtful, evaluator, confirm, jobs=jobs))
     return [
@@ -414,8 +429,8 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
     return done
 
 
-def _confirmed_act(act: CubeAct, rolled: RolledCube) -> CubeAct:
-    """Return `act` with its error by a rollout, unless the cube is dead."""
-    if not rolled.trials:
+def _confirmed_act(act: CubeAct, rolled: RolledCube | None) -> CubeAct:
+    """Return `act` with its error by a rollout, if there is one."""
+    if rolled is None:
         return act
     return replace(act, decision=rolled.decision, error=rolled.confirmed, source=ROLLOUT, rolled=rolled)

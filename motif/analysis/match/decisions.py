@@ -293,7 +293,7 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
         act.done,
         best if act.mistake else act.done,
         act.error,
-        rolled and rolled.se,
+        act.se,
         counts=act.counts,
         mark=mark_of(act.error),
         candidates=tuple(candidates),

@@ -94,7 +94,7 @@ def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
     for half in range(_HALVES):
         settings = RolloutSettings(trials, stop_at_bearoff=True, stratified=True, seed=_SEED + half)
         tallies = tally_trials(
-            settings.model_of(evaluator),
+            settings.player_of(evaluator),
             settings,
             pack_many(np.repeat(boards, 2, axis=0)),
             np.repeat(np.arange(len(boards)), 2),

@@ -23,7 +23,6 @@ from motif.doubling.decision import with_rollout
 from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import WEIGHTS_MODEL
-from motif.evaluators.model import Model
 from motif.players.ranking import (
     EXACT,
     ROLLOUT,
@@ -284,7 +283,7 @@ def roll_out_pairs(
     assert isinstance(static, StaticEvaluator)
     items = items_of(pack_many(np.asarray(before, np.int8).reshape(-1, 26)))
     asked = list(zip(pairs, items.tolist(), cube_models, strict=True))
-    work = partial(_roll_out, settings.model_of(static), settings)
+    work = partial(_roll_out, settings.player_of(static), settings)
     return in_batches(work, asked, f"{static.name} rolls out doubtful plays", _AT_ONCE, jobs)
 
 
@@ -306,14 +305,14 @@ def in_batches(
 
 
 def _roll_out(
-    model: Model, settings: RolloutSettings, asked: Sequence[tuple[Board, int, CubeModel]]
+    player: Evaluator, settings: RolloutSettings, asked: Sequence[tuple[Board, int, CubeModel]]
 ) -> list[RolledPair]:
     both, rolled = np.arange(2), []
     for pair, item, cube_model in asked:
         packed = pack_many(pair)
         items, cube = np.array([item, item]), cube_after_play(cube_model)
         results = results_of_trials(
-            model, settings, packed, items, 0, settings.trials, after_a_play=True, cube=cube, jobs=1
+            player, settings, packed, items, 0, settings.trials, after_a_play=True, cube=cube, jobs=1
         )
         tally = Tally(2 * len(RESULT_NAMES), settings.rolls_of(item))
         tally.add(results.transpose(1, 0, 2).reshape(settings.trials, -1))

@@ -157,8 +157,8 @@ def _plain_trials(
     evaluator: StaticEvaluator, seed: int, packed: Board, item: int, first: int, count: int
 ) -> FloatArray:
     settings = RolloutSettings(stop_at_bearoff=True, seed=seed)
-    model, items = settings.model_of(evaluator), np.full(len(packed), item)
-    results = results_of_trials(model, settings, packed, items, first, count, after_a_play=True, jobs=1)
+    player, items = settings.player_of(evaluator), np.full(len(packed), item)
+    results = results_of_trials(player, settings, packed, items, first, count, after_a_play=True, jobs=1)
     return results[..., :-1]
 
 
@@ -172,8 +172,8 @@ def _adjusted_trials(
     count: int,
 ) -> FloatArray:
     settings = RolloutSettings(stop_at_bearoff=True, luck_plies=MAX_PLIES, seed=seed)
-    model, items = settings.model_of(judge), np.full(len(packed), item)
-    results = player_trials(choose, model, settings.rules(), seed, Portion(packed, items, first, count))
+    of_luck, items = settings.player_of(judge), np.full(len(packed), item)
+    results = player_trials(choose, of_luck, settings.rules(), seed, Portion(packed, items, first, count))
     return np.asarray(turned(results))
 
 

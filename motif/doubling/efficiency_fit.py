@@ -151,12 +151,12 @@ def cubeful_results(
     Points are in units of the cube; there is no double before the first roll.
     """
     settings = RolloutSettings(trials, stratified=True, seed=seed)
-    model, items = settings.model_of(evaluator), np.arange(len(boards))
+    player, items = settings.player_of(evaluator), np.arange(len(boards))
     label = "cubeful rollouts"
     places = len(CUBE_STATES)
-    cubeless = tally_trials(model, settings, pack_many(boards), items, label=label, jobs=jobs)
+    cubeless = tally_trials(player, settings, pack_many(boards), items, label=label, jobs=jobs)
     cubeful = tally_trials(
-        model,
+        player,
         settings,
         pack_many(np.repeat(boards, places, axis=0)),
         np.repeat(items, places),

@@ -30,7 +30,6 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.cube_model import NO_CUBE, CubeModel
-from motif.evaluators.model import Model
 from motif.rollouts.playout import ROUND, items_of
 from motif.rollouts.rollout_settings import RolloutSettings, valued_for
 from motif.rollouts.tally import RollsOf, Tally, p_value, standard_errors
@@ -362,7 +361,7 @@ def _best_by_evaluation(
 def _stages(
     packed: Board,
     item: int,
-    player: Model | Evaluator,
+    player: Evaluator,
     settings: RolloutSettings,
     cube: CubeStart | None,
     label: str,

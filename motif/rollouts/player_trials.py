@@ -1,6 +1,6 @@
 """Trials with plays chosen by any player, such as gnubg, lookahead or your own evaluator.
 
-In the kernels of `motif.rollouts.playout`, a compiled model plays.  Here the trials of several boards are
+In the kernels of `motif.rollouts.playout`, a static evaluator plays.  Here the trials of several boards are
 played side by side, and a player chooses the plays of all trials at each ply.  Dice, truncation and luck
 are the same as in the kernels.  Any judge may measure the luck of any player, because mean luck over the
 rolls is zero for every judge.
@@ -12,8 +12,7 @@ import numpy as np
 
 from motif.board.movegen import ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.packed import Board, pack_many, unpack_many
-from motif.evaluators import Evaluator
-from motif.evaluators.model import Model
+from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import prepared, simple
 from motif.parameters.position_class import RACE, classify_many
@@ -43,19 +42,19 @@ class Portion(NamedTuple):
     """Index of the first board."""
 
 
-def play_trials(player: Model | Evaluator, rules: PlayoutRules, seed: int, portion: Portion) -> FloatArray:
-    """Play trials with a compiled model or another evaluator; see `player_trials`."""
-    if isinstance(player, Evaluator):
+def play_trials(player: Evaluator, rules: PlayoutRules, seed: int, portion: Portion) -> FloatArray:
+    """Play trials in which `player` plays both sides; see `player_trials`."""
+    if not isinstance(player, StaticEvaluator):
         return player_trials(best_of(player), player, rules, seed, portion)
     packed, items, first, trials, _ = portion
     results = np.empty((len(packed), trials, len(OUTPUTS)))
-    model, space = prepared(player)
+    model, space = prepared(player.model)
     roll_trials(model, rules, packed, items, seed, first, space, results)
     return results
 
 
 def player_trials(
-    choose: Choose, judge: Model | Evaluator, rules: PlayoutRules, seed: int, portion: Portion
+    choose: Choose, judge: Evaluator, rules: PlayoutRules, seed: int, portion: Portion
 ) -> FloatArray:
     """Play the trials of a portion, with plays from `choose`; return float64 (n, trials, 5).
 
@@ -63,12 +62,13 @@ def player_trials(
     positions where the `rules` end a trial early.
     """
     packed, items, first, count, _ = portion
-    evaluator, kernel_rules = None, rules
-    if isinstance(judge, Evaluator):
+    if isinstance(judge, StaticEvaluator):
+        evaluator, kernel_rules, compiled = None, rules, judge.model
+    else:
         # The model evaluates no positions here: trials end only by the rules of the game and by tables.
-        evaluator, judge = judge, simple().model
-        kernel_rules = rules._replace(cut=0, stop_at_race=False)
-    model, space = prepared(judge)
+        evaluator, kernel_rules = judge, rules._replace(cut=0, stop_at_race=False)
+        compiled = simple().model
+    model, space = prepared(compiled)
     boards = np.repeat(unpack_many(packed), count, axis=0)
     contact = np.repeat(classify_many(packed) != RACE, count)
     dice = trial_dice(seed, items, first, count, rules.stratified)

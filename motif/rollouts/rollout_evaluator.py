@@ -179,9 +179,9 @@ class RolloutEvaluator(Evaluator):
         """
         sums, squares = np.zeros((2, len(packed), COLUMNS))  # the kernel needs both
         trials = self.settings.trials
-        if isinstance(self._player, Evaluator):
+        if not isinstance(self._player, StaticEvaluator):
             return np.clip(self._trials(packed, items, 0, trials).mean(axis=1), 0, 1)
-        model, space = prepared(self._player)
+        model, space = prepared(self._player.model)
         at_once = self._rules.trials_at_once()
         count = max(1, at_once // trials)
         for k in range(0, len(packed), count):

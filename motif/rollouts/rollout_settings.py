@@ -19,7 +19,6 @@ from motif.board.movegen import ROLLS
 from motif.board.packed import Board
 from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.bearoff import BearoffTables, bearoff_tables, no_tables
-from motif.evaluators.model import Model
 from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
 from motif.parameters.position_class import RACE, classify_many
@@ -49,14 +48,6 @@ def scored_equities(probabilities: npt.NDArray[np.floating], scoring: str) -> Fl
     return np.asarray(2.0 * probabilities[..., WIN] - 1, np.float64)
 
 
-def playing_for(model: Model, scoring: str) -> Model:
-    """Return the model that chooses plays for `scoring`.
-
-    Point tables and move filters have only one score, so they do not change.
-    """
-    return model if scoring == _MONEY else model._replace(win_only=True)
-
-
 class _ForWins(Evaluator):
     """An evaluator that ranks plays by win probability."""
 
@@ -74,11 +65,15 @@ class _ForWins(Evaluator):
 
 
 def valued_for(evaluator: Evaluator, scoring: str) -> Evaluator:
-    """Return the evaluator that ranks plays for `scoring`; see `playing_for`."""
+    """Return the evaluator that ranks plays for `scoring`.
+
+    Point tables and move filters have only one score, so they do not change.
+    """
     if scoring == _MONEY:
         return evaluator
     if isinstance(evaluator, StaticEvaluator):
-        return StaticEvaluator(evaluator.name, playing_for(evaluator.model, scoring), evaluator.weights)
+        model = evaluator.model._replace(win_only=True)
+        return StaticEvaluator(evaluator.name, model, evaluator.weights)
     return _ForWins(evaluator)
 
 
@@ -173,16 +168,15 @@ class RolloutSettings(SettingFields):
         """Return the `first_rolls` function of `item`; None for random dice."""
         return partial(first_rolls, self.seed, item) if self.stratified else None
 
-    def model_of(self, evaluator: StaticEvaluator) -> Model:
-        """Return the model of `evaluator` that plays the trials, with its move filter unless `every_play`."""
-        player = evaluator if self.every_play else filtered(evaluator)
-        return playing_for(player.model, self.scoring)
+    def player_of(self, evaluator: Evaluator) -> Evaluator:
+        """Return `evaluator` as it plays the trials: for the scoring, and with its move filter if wanted.
 
-    def player_of(self, evaluator: Evaluator) -> Model | Evaluator:
-        """Return the `model_of` a compiled evaluator; return other evaluators adapted to the scoring."""
-        if isinstance(evaluator, StaticEvaluator):
-            return self.model_of(evaluator)
-        return valued_for(evaluator, self.scoring)
+        A static evaluator is returned without its weight file, so that it is quickly sent to workers.
+        """
+        player = valued_for(evaluator, self.scoring)
+        if not isinstance(player, StaticEvaluator):
+            return player
+        return StaticEvaluator(player.name, (player if self.every_play else filtered(player)).model)
 
 
 def truncated(

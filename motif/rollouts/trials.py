@@ -164,7 +164,7 @@ def equity_error(tally: Tally) -> float:
 
 
 def tally_trials(
-    player: Model | Evaluator,
+    player: Evaluator,
     settings: RolloutSettings,
     packed: Board,
     items: IntArray,
@@ -225,7 +225,7 @@ def tally_trials(
 
 
 def results_of_trials(
-    player: Model | Evaluator,
+    player: Evaluator,
     settings: RolloutSettings,
     packed: Board,
     items: IntArray,
@@ -250,7 +250,7 @@ def results_of_trials(
 
 
 def _player_of(
-    player: Model | Evaluator, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
+    player: Evaluator, settings: RolloutSettings, cube: CubeStart | None, after_a_play: bool
 ) -> Callable[[Portion], tuple[int, FloatArray]]:
     """Return the function with which workers play a portion."""
     if cube is not None:
@@ -259,7 +259,7 @@ def _player_of(
 
 
 def _play(
-    player: Model | Evaluator,
+    player: Evaluator,
     settings: RolloutSettings,
     rules: PlayoutRules,
     after_a_play: bool,
@@ -268,7 +268,7 @@ def _play(
     """Return the start of a portion and its results (n, trials, 6)."""
     packed, items, first, trials, start = portion
     size = trials
-    if not isinstance(player, Evaluator):
+    if isinstance(player, StaticEvaluator):
         size = rules.trials_at_once(len(packed))
     parts = []
     for k in range(0, trials, size):
@@ -281,8 +281,10 @@ def _play(
     return start, np.concatenate([chances, equities[..., None]], axis=-1)
 
 
-def evaluator_player(evaluator: Evaluator) -> CubePlayer:
+def cube_player(evaluator: Evaluator) -> CubePlayer:
     """Return the player of both sides in a rollout with a cube; it plays by cubeful equities."""
+    if isinstance(evaluator, StaticEvaluator):
+        return CubePlayer(partial(_chosen_compiled, evaluator.model), evaluator.evaluate_many)
 
     def with_cube(cube_model: CubeModel, side: int) -> Choose:
         return best_of(evaluator.with_cube(cube_model, side))
@@ -290,28 +292,23 @@ def evaluator_player(evaluator: Evaluator) -> CubePlayer:
     return CubePlayer(partial(chosen_in_states, with_cube), evaluator.evaluate_many)
 
 
-def model_player(model: Model) -> CubePlayer:
-    """Return the player of both sides in a rollout with a cube; it plays by `model` with the current cube."""
-
-    def choose(
-        cubes: CubeModel, states: Games, side: int, boards: Board, rolls: IntArray, _: States
-    ) -> Board:
-        results = np.empty_like(boards)
-        ready, space = prepared(model)
-        choose_with_cubes(ready, cubes, states, side, pack_many(boards), rolls, space, results)
-        return results
-
-    return CubePlayer(choose, StaticEvaluator("", model).evaluate_many)
+def _chosen_compiled(
+    model: Model, cubes: CubeModel, states: Games, side: int, boards: Board, rolls: IntArray, _: States
+) -> Board:
+    results = np.empty_like(boards)
+    ready, space = prepared(model)
+    choose_with_cubes(ready, cubes, states, side, pack_many(boards), rolls, space, results)
+    return results
 
 
 def _play_with_cube(
-    of: Model | Evaluator, settings: RolloutSettings, cube: CubeStart, portion: Portion
+    evaluator: Evaluator, settings: RolloutSettings, cube: CubeStart, portion: Portion
 ) -> tuple[int, FloatArray]:
     """Do the work of `_play` with a `cube`; boards with the same item have the same dice."""
     packed, items, first, trials, start = portion
     count = len(packed)
     cube_states = np.resize(np.array(cube.first, np.int64), count)
-    player = evaluator_player(of) if isinstance(of, Evaluator) else model_player(of)
+    player = cube_player(evaluator)
     games = games_with_cube(
         (player, player),
         cube.cubes._replace(beavers=False),

@@ -98,7 +98,7 @@ def test_the_error_is_that_of_the_plays_compared():
 def single_results(pair, item):
     packed, settings = pack_many(pair), MANY
     return results_of_trials(
-        settings.model_of(NEWEST), settings, packed, np.array([item, item]), 0, settings.trials, jobs=1
+        settings.player_of(NEWEST), settings, packed, np.array([item, item]), 0, settings.trials, jobs=1
     )[..., :5]
 
 

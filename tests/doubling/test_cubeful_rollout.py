@@ -68,8 +68,8 @@ def trials_of(position: Position, state: MatchState, count: int, **rest) -> np.n
     settings = RolloutSettings(count, seed=SEED, every_play=True, **rest)
     start = CubeStart(cube_model_for(state))
     packed, item = pack_many(position.board[None]), np.zeros(1, np.int64)
-    model = settings.model_of(EVALUATOR)
-    return results_of_trials(model, settings, packed, item, 0, count, cube=start, jobs=1)[0]
+    player = settings.player_of(EVALUATOR)
+    return results_of_trials(player, settings, packed, item, 0, count, cube=start, jobs=1)[0]
 
 
 @pytest.mark.parametrize("state", STATES, ids=["centre", "jacoby", "owned", "match"])
@@ -82,10 +82,10 @@ def test_games_side_by_side_equal_single_games(position, state):
 def test_a_game_without_a_cube_is_that_of_a_rollout_without_one():
     settings = RolloutSettings(72, seed=SEED, stratified=True)
     plain = rollout(START, EVALUATOR, settings, jobs=1)
-    model, packed = settings.model_of(EVALUATOR), pack_many(START.board[None])
+    player, packed = settings.player_of(EVALUATOR), pack_many(START.board[None])
     start = CubeStart(without_doubles())
     item = np.zeros(1, np.int64)
-    games = results_of_trials(model, settings, packed, item, 0, 72, cube=start, jobs=1)[0]
+    games = results_of_trials(player, settings, packed, item, 0, 72, cube=start, jobs=1)[0]
     assert games.mean(axis=0) == pytest.approx(plain.mean[0])
 
 

@@ -18,7 +18,7 @@ from motif.evaluators.probabilities import equities
 from motif.evaluators.static import model_fingerprint, with_bearoff, without_calibration
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer
-from motif.rollouts.rollout_settings import playing_for
+from motif.rollouts.rollout_settings import valued_for
 from motif.runtime.errors import PlayerError, WeightFileError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards, some_decisions
@@ -101,10 +101,12 @@ def test_without_an_equity_head_the_calibrated_probabilities_rank():
 )
 @pytest.mark.parametrize("scoring", ["money", "dmp"])
 def test_compiled_play_takes_what_evaluation_ranks_first(weights, scoring):
-    model = playing_for(calibrated(weights).model, scoring)
-    evaluator = StaticEvaluator("made", model)
+    evaluator = valued_for(calibrated(weights), scoring)
+    assert isinstance(evaluator, StaticEvaluator)
     boards, rolls = some_decisions("pubeval", 40, seed=6)
-    chosen = CompiledPlayer("made", model).choose_many(boards, rolls, np.zeros(len(boards), np.uint64))
+    chosen = CompiledPlayer("made", evaluator.model).choose_many(
+        boards, rolls, np.zeros(len(boards), np.uint64)
+    )
     for board, roll, after in zip(boards, rolls, chosen, strict=True):
         plays = legal_plays(Position(board), (int(roll[0]), int(roll[1])))
         values = evaluator.equity_many(np.array([play.position.board for play in plays]))

@@ -507,7 +507,7 @@ def test_a_frame_of_a_contest_has_the_same_columns_for_few_games():
         for n in (2, 60)
     ]
     assert list(adjusted[0].columns) == list(adjusted[1].columns)
-    assert {"without_luck_se", "without_luck_mean"} <= set(adjusted[0].columns)
+    assert {"luck_adjusted_se", "luck_adjusted_mean"} <= set(adjusted[0].columns)
 
 
 def declared() -> list[str]:

@@ -24,7 +24,6 @@ SHARED = {
     # A player's name includes its plies.
     "fast": "player",
     "deep": "player",
-    "without_luck": "luck_adjusted",
     "plot": "",
 }
 """Option -> keyword with another name; empty if a method of the result replaces the option."""

@@ -64,7 +64,7 @@ class ContestChoice:
     "match pubeval random --games 1000",
     "match motif-v1 motif-v0 --until-certain",
     "match latest motif-v1 --length 5 --games 20",
-    "match latest motif-v1 --cube --games 100 --without-luck",
+    "match latest motif-v1 --cube --games 100 --luck-adjusted",
 )
 def match(
     first: Annotated[str, argument(_PLAYERS, "A", autocompletion=complete_player)],
@@ -78,7 +78,7 @@ def match(
         ),
     ] = None,
     rules: Annotated[ContestChoice, Settings()],
-    without_luck: Annotated[
+    luck_adjusted: Annotated[
         bool, option("Luck-adjust the result, for a standard error several times smaller.")
     ] = False,
     until_certain: Annotated[bool, option("Stop as soon as one player is significantly better.")] = False,
@@ -104,17 +104,17 @@ def match(
     a contest after seeing its result.  --until-certain stops when the interval excludes 0; the points per
     game are then biased away from 0, but the interval and p remain valid.
 
-    --without-luck subtracts the luck of each roll: its gain over the average roll, by the newest weights.
+    --luck-adjusted subtracts the luck of each roll: its gain over the average roll, by the newest weights.
     This reduces the variance of the result without changing its expected value, whatever the weights.
     """
     from motif.contests import play_matches, play_money_games
 
     length, cube, jacoby = rules.length, rules.has_cube, rules.has_jacoby
-    if until_certain and (length or cube or without_luck):
+    if until_certain and (length or cube or luck_adjusted):
         raise SettingError("--until-certain requires money games without a cube and without luck adjustment")
     # "latest" and the name of the newest weights are the same player.
     first, second = own_name(first), own_name(second)
-    same: dict[str, Any] = {"seed": seed, "jobs": jobs, "cube": cube, "luck_adjusted": without_luck}
+    same: dict[str, Any] = {"seed": seed, "jobs": jobs, "cube": cube, "luck_adjusted": luck_adjusted}
     if games is not None:
         same["matches" if length else "games"] = games
     with working_on(cluster):
@@ -232,7 +232,7 @@ def _why(games: int, cubeless: "CubelessFigures", first: str, second: str) -> st
 @command(
     "tournament simple pubeval bras --games 1000",
     "tournament latest motif-v1 bras --length 5 --games 20",
-    "tournament latest motif-v1 keith-v1 --games 200 --without-luck",
+    "tournament latest motif-v1 keith-v1 --games 200 --luck-adjusted",
 )
 def tournament(
     names: Annotated[list[str], argument(_PLAYERS, "PLAYER...", autocompletion=complete_player)],
@@ -245,8 +245,11 @@ def tournament(
         ),
     ] = None,
     rules: Annotated[ContestChoice, Settings()],
-    without_luck: Annotated[
-        bool, option("Luck-adjust points and the ratings based on them, for errors several times smaller.")
+    luck_adjusted: Annotated[
+        bool,
+        option(
+            "Luck-adjust points and the ratings based on them, for standard errors several times smaller."
+        ),
     ] = False,
     plot: Annotated[Path | None, picture_option("Plot of the ratings with error bars")] = None,
     json: JsonOption = False,
@@ -257,7 +260,7 @@ def tournament(
     """Play a round robin and rate the players.
 
     Each pairing is played as in `motif match`, with its own seed, which --json shows: `motif match A B
-    --games N --seed SEED` repeats it.  --without-luck adjusts the points and the ratings based on them, but
+    --games N --seed SEED` repeats it.  --luck-adjusted adjusts the points and the ratings based on them, but
     not games won and Elo.
     """
     from motif.contests import play_tournament
@@ -265,7 +268,7 @@ def tournament(
     played: dict[str, Any] = {"length": rules.length, "cube": rules.has_cube, "jacoby": rules.has_jacoby}
     seats = [own_name(name) for name in names]
     with working_on(cluster):
-        result = play_tournament(seats, games, **played, luck_adjusted=without_luck, seed=seed, jobs=jobs)
+        result = play_tournament(seats, games, **played, luck_adjusted=luck_adjusted, seed=seed, jobs=jobs)
     _note_odd(games, result.games)
     if plot:
         from motif.reports.strength_plots import plot_ratings

@@ -147,7 +147,7 @@ def fit(
     mean label of each decision), terms and backgammons (which pairs to fit), ranking (weight of errors
     between plays), equity-ridge, bearoff (play with the tables), tolerance (early stop), prune-z (limit of
     prune), term-table (standard errors), version and parent (origin of the weights).  See
-    docs/how-to/files.md and docs/how-to/terms.md in motif's source.
+    docs/how-to/files.md in motif's source, and docs/how-to/terms.md in motif's source.
     """
     from motif.analysis.term_report import with_words
     from motif.evaluators.known_players import weights_called

@@ -162,7 +162,7 @@ class ContestResult(Tabular):
         is otherwise empty.
         """
         (row,) = self.records()
-        luck = [f"without_luck_{name}" for name in ("se", "p_value")] * (self.luck_adjusted is not None)
+        luck = [f"luck_adjusted_{name}" for name in ("se", "p_value")] * (self.luck_adjusted is not None)
         last = {name: row.pop(name, math.nan) for name in ("se", "p_value", *luck)}
         note = row.pop("note", "")
         return frame({name: [value] for name, value in {**row, **last, "note": note}.items()})
@@ -170,7 +170,7 @@ class ContestResult(Tabular):
     def to_dict(self) -> Row:
         """Return all figures by name, for JSON.
 
-        ``without_luck`` is present only if requested; a ``note`` marks results of too few games.
+        ``luck_adjusted`` is present only if requested; a ``note`` marks results of too few games.
         """
         won: Row = {"wins": self.wins, "losses": self.losses}
         sure: Row = {"se": self.se, "p_value": self.p_value}
@@ -184,7 +184,7 @@ class ContestResult(Tabular):
             more = {**asdict(self.cubeless), "interval": list(self.cubeless.interval)}
             fields = {"games": self.games, "ppg": self.mean, **won, **more, **sure}
         if self.luck_adjusted is not None:
-            fields["without_luck"] = asdict(self.luck_adjusted)
+            fields["luck_adjusted"] = asdict(self.luck_adjusted)
         return fields if self.se is not None else {**fields, "note": too_few(self.rules.length)}
 
 

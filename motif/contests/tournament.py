@@ -125,7 +125,7 @@ class TournamentResult(Tabular):
     def to_dict(self) -> dict[str, object]:
         """Return the results, for JSON.
 
-        The ``table`` has one row per player, best first; ``without_luck`` names the judge of luck-adjusted
+        The ``table`` has one row per player, best first; ``luck_adjusted`` names the judge of luck-adjusted
         points.
         """
         played = {"matches": self.games, "length": self.length} if self.length else {"games": self.games}
@@ -133,7 +133,7 @@ class TournamentResult(Tabular):
             "players": list(self.names),
             **played,
             "seed": self.seed,
-            **({"without_luck": self.judge} if self.judge else {}),
+            **({"luck_adjusted": self.judge} if self.judge else {}),
             "table": [self._row(player) for player in self.order],
             "points_fit_p_value": _or_none(self.fit),
             **({} if self.has_errors else {"note": too_few(self.length)}),

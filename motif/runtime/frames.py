@@ -18,7 +18,7 @@ Record = dict[str, Any]
 _PLAIN = (str, int, float, bool)
 _TITLES = {"ppg": "points per game", "er": "error rate"}
 """Titles of figures whose names in JSON are short."""
-_PREFIXES = {"without_luck": "luck-adjusted"}
+_PREFIXES = {"luck_adjusted": "luck-adjusted"}
 """Titles of groups of figures, by their names in JSON."""
 
 

@@ -26,7 +26,7 @@ SMALLER = {
     "--compare --eliminate --cut 10": "--compare --eliminate --cut 10 --player pubeval --trials 36",
     "3 1 --rollout": "3 1 --rollout --player pubeval --trials 36",
     "match pubeval random --games 1000": "match pubeval random --games 10",
-    "--cube --games 100 --without-luck": "--cube --games 4 --without-luck",
+    "--cube --games 100 --luck-adjusted": "--cube --games 4 --luck-adjusted",
     "--until-certain": "--until-certain --games 20",
     "tournament simple pubeval bras --games 1000": "tournament simple pubeval bras --games 8",
     "speed --seconds 2": "speed --seconds 0.02 --player pubeval",

@@ -92,10 +92,10 @@ def test_a_tournament_is_drawn(motif, tmp_path):
 @pytest.mark.parametrize("rules", [(), ("--cube", "--no-jacoby"), ("--length", 2)])
 def test_a_luck_adjusted_tournament(motif, motif_json, rules):
     words = ("bras", "pubeval", "motif-v1", "--games", 2, "--jobs", 1, *rules)
-    record, raw = (motif_json("tournament", *words, *more) for more in (["--without-luck"], []))
-    judge, what = record["without_luck"], "mwc" if "--length" in rules else "ppg"
+    record, raw = (motif_json("tournament", *words, *more) for more in (["--luck-adjusted"], []))
+    judge, what = record["luck_adjusted"], "mwc" if "--length" in rules else "ppg"
     for pairing, with_luck in zip(record["pairings"], raw["pairings"], strict=True):
-        left = pairing.pop("without_luck")
+        left = pairing.pop("luck_adjusted")
         assert pairing == with_luck
         assert left["judge"] == judge
         first, second = (
@@ -105,7 +105,7 @@ def test_a_luck_adjusted_tournament(motif, motif_json, rules):
         assert (against[what], against["se"]) == pytest.approx((left["mean"], left["se"]))
     wins, with_luck = ({it["player"]: it["wins"] for it in table["table"]} for table in (record, raw))
     assert wins == with_luck
-    out = motif("tournament", *words, "--without-luck").out
+    out = motif("tournament", *words, "--luck-adjusted").out
     assert f"luck-adjusted by {judge};" in " ".join(out.split())
 
 
@@ -148,7 +148,7 @@ def test_a_lead_by_luck_is_not_significant(motif):
             (2, "--length", 1),
             r"wins \d+\.\d% of 2 matches to 1 point against pubeval \(1\.0 games per match\)\n",
         ),
-        ((2, "--without-luck"), r"by \d\.\d{3} points per game\n2 games: fewer than 60 games are"),
+        ((2, "--luck-adjusted"), r"by \d\.\d{3} points per game\n2 games: fewer than 60 games are"),
     ],
 )
 def test_a_handful_of_games_proves_nothing(motif, words, said):
@@ -159,7 +159,7 @@ def test_a_handful_of_games_proves_nothing(motif, words, said):
     assert f"fewer than 60 {what} are too few for a standard error\n" in out
 
 
-@pytest.mark.parametrize("rules", [(), ("--length", 1), ("--length", 1, "--without-luck"), ("--cube",)])
+@pytest.mark.parametrize("rules", [(), ("--length", 1), ("--length", 1, "--luck-adjusted"), ("--cube",)])
 def test_a_short_tournament_has_no_errors(motif, tmp_path, rules):
     picture = tmp_path / "ratings.svg"
     words = ("tournament", "pubeval", "random", "bras", "--games", 4, "--jobs", 1, *rules)

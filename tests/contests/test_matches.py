@@ -149,7 +149,7 @@ def test_luck_adjusted_matches_and_money_games_are_more_certain():
         assert left.se < 0.7 * result.se
         value = result.mwc if play is played else result.ppg
         assert abs(left.mean - value) < 3 * result.se
-        assert raw.to_dict() == {k: v for k, v in result.to_dict().items() if k != "without_luck"}
+        assert raw.to_dict() == {k: v for k, v in result.to_dict().items() if k != "luck_adjusted"}
 
 
 def test_the_luck_of_a_match_is_reported_in_match_winning_chances():
@@ -160,7 +160,7 @@ def test_the_luck_of_a_match_is_reported_in_match_winning_chances():
 
 def test_the_command_shows_the_luck_adjusted_result(capsys):
     for more in ([], ["--cube"], ["--length", "2"]):
-        words = ["match", "motif-v1", "motif-v0", "--games", "2", "--without-luck", *more]
+        words = ["match", "motif-v1", "motif-v0", "--games", "2", "--luck-adjusted", *more]
         assert main(words) == 0
         assert "luck-adjusted by " in capsys.readouterr().out
     assert main([*words, "--until-certain"]) == 2

@@ -158,7 +158,7 @@ def test_few_games_have_no_error_and_no_p_value(games):
     result = play_money_games(SIMPLE, RANDOM, games, jobs=1, luck_adjusted="motif-v1")
     assert result.se is result.p_value is result.luck_adjusted.se is result.luck_adjusted.p_value is None
     document = json.loads(json.dumps(result.to_dict(), allow_nan=False))
-    assert document["se"] is document["p_value"] is document["without_luck"]["se"] is None
+    assert document["se"] is document["p_value"] is document["luck_adjusted"]["se"] is None
     assert document["note"] == "fewer than 60 games are too few for a standard error"
     assert -3 <= document["interval"][0] <= document["ppg"] <= document["interval"][1] <= 3
 
@@ -286,8 +286,8 @@ def test_a_luck_adjusted_result_is_more_certain():
     assert left.se < 0.6 * result.se
     assert abs(left.mean - result.ppg) < 3 * result.se
     assert result == play_money_games("motif-v1", "pubeval", 60, seed=3, luck_adjusted="motif-v1", jobs=1)
-    assert json.loads(json.dumps(result.to_dict()))["without_luck"]["se"] == left.se
-    assert "without_luck" not in raw.to_dict()
+    assert json.loads(json.dumps(result.to_dict()))["luck_adjusted"]["se"] == left.se
+    assert "luck_adjusted" not in raw.to_dict()
 
 
 def test_no_player_is_better_than_itself_luck_adjusted():

@@ -50,8 +50,8 @@ def test_a_judge_takes_the_luck_off_points_alone(result):
     # The luck in a random player's choices remains after the adjustment for dice.
     assert judged.pairings[2].se < 0.7 * result.pairings[2].se
     assert judged.elo.values.tolist() == result.elo.values.tolist()
-    assert judged.to_dict()["without_luck"] == "motif-v1"
-    assert "without_luck" not in result.to_dict()
+    assert judged.to_dict()["luck_adjusted"] == "motif-v1"
+    assert "luck_adjusted" not in result.to_dict()
 
 
 def test_another_player_changes_no_pairing_of_the_others(result):

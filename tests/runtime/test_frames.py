@@ -8,7 +8,7 @@ from motif.runtime.frames import Tabular
 
 class Result(Tabular):
     def to_dict(self):
-        return {"ppg": 0.5, "p_value": 0.25, "without_luck": {"judge": "motif-v1", "mean": 0.125}}
+        return {"ppg": 0.5, "p_value": 0.25, "luck_adjusted": {"judge": "motif-v1", "mean": 0.125}}
 
 
 class Rates(Tabular):
@@ -44,5 +44,5 @@ def test_a_table_has_chosen_columns_and_decimals():
 
 def test_records_keep_the_names_of_json():
     assert Result().records() == [
-        {"ppg": 0.5, "p_value": 0.25, "without_luck_judge": "motif-v1", "without_luck_mean": 0.125}
+        {"ppg": 0.5, "p_value": 0.25, "luck_adjusted_judge": "motif-v1", "luck_adjusted_mean": 0.125}
     ]

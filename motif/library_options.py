@@ -42,7 +42,7 @@ class RolloutKeywords(TrialKeywords, total=False):
     every_play: bool
     se: float
     eliminate: bool
-    error_rate: float
+    significance: float
     scoring: str
 
 

@@ -254,8 +254,8 @@ class Regressed:
             "until_certain must be True or False, not 'x'",
         ),
         (
-            lambda: motif.play_money_games(PLAYER, PLAYER, error_rate="x"),
-            "error_rate must be above 0 and below 1, not 'x'",
+            lambda: motif.play_money_games(PLAYER, PLAYER, significance="x"),
+            "significance must be above 0 and below 1, not 'x'",
         ),
         (lambda: motif.play_money_games(PLAYER, PLAYER, 2, jobs=True), "jobs must be a whole number, not Tr"),
         (lambda: motif.rollout(START, PLAYER, jobs=True), "jobs must be a whole number, not True"),
@@ -297,11 +297,14 @@ class Regressed:
         ),
         (lambda: motif.analyse(_record(), PLAYER, confirm=False, jobs=0), "jobs must be at least 1, or -1"),
         (lambda: motif.rollout(START, PLAYER, eliminate=True), "eliminate: has no effect without compared"),
-        (lambda: motif.rollout(START, PLAYER, error_rate=0.3), "error_rate: has no effect without compared"),
+        (
+            lambda: motif.rollout(START, PLAYER, significance=0.3),
+            "significance: has no effect without compared",
+        ),
         (lambda: motif.rollout_cube(START, PLAYER, eliminate=True), "eliminate: has no effect without comp"),
         (
-            lambda: motif.compare_plays(START, "31", PLAYER, error_rate=0.3),
-            "error_rate: has no effect without eliminate",
+            lambda: motif.compare_plays(START, "31", PLAYER, significance=0.3),
+            "significance: has no effect without eliminate",
         ),
         (
             lambda: motif.rollout_cube(START, PLAYER, beavers=True),

@@ -59,7 +59,10 @@ FUNCTIONS = {
     "benchmark": ("benchmark", {}),
     "match": (
         "play_matches",
-        {"games": "matches", **dict.fromkeys(("jacoby", "until_certain", "error_rate"), "play_money_games")},
+        {
+            "games": "matches",
+            **dict.fromkeys(("jacoby", "until_certain", "significance"), "play_money_games"),
+        },
     ),
     "tournament": ("play_tournament", {"names": "players"}),
     "speed": ("speed", {}),

@@ -82,10 +82,12 @@ def match(
         bool, option("Luck-adjust the result, for a standard error several times smaller.")
     ] = False,
     until_certain: Annotated[bool, option("Stop as soon as one player is significantly better.")] = False,
-    error_rate: Annotated[
+    significance: Annotated[
         float,
         option(
-            "Probability that --until-certain or the interval finds a difference between equal players.", "P"
+            "Significance level of --until-certain and the interval: accepted probability of finding a "
+            "difference between equal players.",
+            "P",
         ),
     ] = 0.05,
     json: JsonOption = False,
@@ -100,9 +102,9 @@ def match(
 
     Every sequence of dice is played twice, with the seats swapped.  The p-value is the probability of a
     difference at least this large between equal players.  The interval (--json) is a confidence sequence: it
-    covers the true points per game with probability 1 - error rate however often you look, so you may extend
-    a contest after seeing its result.  --until-certain stops when the interval excludes 0; the points per
-    game are then biased away from 0, but the interval and p remain valid.
+    covers the true points per game with probability 1 - significance however often you look, so you may
+    extend a contest after seeing its result.  --until-certain stops when the interval excludes 0; the points
+    per game are then biased away from 0, but the interval and p remain valid.
 
     --luck-adjusted subtracts the luck of each roll: its gain over the average roll, by the newest weights.
     This reduces the variance of the result without changing its expected value, whatever the weights.
@@ -121,7 +123,7 @@ def match(
         if length:
             result = play_matches(first, second, length=length, **same)
         else:
-            same |= {"jacoby": jacoby, "until_certain": until_certain, "error_rate": error_rate}
+            same |= {"jacoby": jacoby, "until_certain": until_certain, "significance": significance}
             result = play_money_games(first, second, **same)
     if not until_certain:
         _note_odd(games, result.count)
@@ -222,7 +224,7 @@ def _why(games: int, cubeless: "CubelessFigures", first: str, second: str) -> st
     better = "no significant difference"
     if cubeless.stopped == CERTAIN:
         better = f"{first if low > 0 else second} is better"
-    ended = f"{better} ({100 * (1 - cubeless.error_rate):g} % confidence)"
+    ended = f"{better} ({100 * (1 - cubeless.significance):g} % confidence)"
     return (
         f"stopped after {counted(games, 'game')}: {ended}; "
         f"from {low:+.4f} to {high:+.4f} points per game for {first}"

@@ -212,7 +212,7 @@ def _print_result(result: "RolloutResult") -> None:
 
 def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     """Print the plays, best first, and the verdict."""
-    early = comparison.error_rate is not None
+    early = comparison.significance is not None
     columns = ("", "play", "equity", "standard error", "difference", "its standard error", "p", "trials")
     count = len(columns) - (not early)
     rows = []
@@ -241,7 +241,7 @@ def _verdict(result: "Comparison") -> str:
         return f"{name} is as good as {second.play} in every trial"
     lead = f"{-second.difference:.4f}{known} ahead of {second.play}"
     if result.settled and second.dropped:
-        chance = f"probability that a dropped play is best: at most {result.error_rate:g}"
+        chance = f"probability that a dropped play is best: at most {result.significance:g}"
         return f"{name} is best, the others were dropped as significantly worse: {lead} ({chance})"
     if result.settled:
         doubt = p_text(result.doubt, "sum of the p-values of its rivals = " if len(rivals) > 1 else "p = ")

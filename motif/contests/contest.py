@@ -3,10 +3,10 @@
 from motif.board.rules import check_match_length
 from motif.contests.pairs import new_contest, play_contest
 from motif.contests.result import ContestResult, ContestRules, contest_result
-from motif.contests.sequential import ERROR_RATE, SequentialTest
+from motif.contests.sequential import SIGNIFICANCE, SequentialTest
 from motif.players.player import PlayerLike, load_player
 from motif.runtime.errors import SettingError
-from motif.runtime.settings import check_count, check_error_rate, check_flag, check_seed
+from motif.runtime.settings import check_count, check_flag, check_seed, check_significance
 
 GAMES, MATCHES = 1000, 100
 """Default numbers of money games and of matches."""
@@ -21,7 +21,7 @@ def play_money_games(
     jacoby: bool = True,
     luck_adjusted: bool | PlayerLike = False,
     until_certain: bool = False,
-    error_rate: float = ERROR_RATE,
+    significance: float = SIGNIFICANCE,
     seed: int = 0,
     jobs: int | None = None,
 ) -> ContestResult:
@@ -41,7 +41,7 @@ def play_money_games(
         Also adjust the result for luck, by the newest weights or by this player.
     until_certain
         Stop cubeless games as soon as the better player is certain.
-    error_rate
+    significance
         Maximum probability that equal players are called different.
     seed, jobs
         Dice seed; number of processes, which does not affect the result.
@@ -63,14 +63,14 @@ def play_money_games(
     True
     """
     seed, games = check_seed(seed), check_count("games", games, 2)
-    check_error_rate(error_rate)
+    check_significance(significance)
     check_flag("until_certain", until_certain)
     if until_certain and (cube or luck_adjusted is not False):
         raise SettingError("until_certain requires cubeless games without luck adjustment", "until_certain")
     contest = new_contest(ContestRules(0, cube, jacoby), luck_adjusted)
-    test = SequentialTest(error_rate) if until_certain else None
+    test = SequentialTest(significance) if until_certain else None
     played = play_contest(contest, load_player(first), load_player(second), games, seed, jobs, test)
-    return contest_result(contest.rules, played, contest.judge, error_rate, test)
+    return contest_result(contest.rules, played, contest.judge, significance, test)
 
 
 def play_matches(

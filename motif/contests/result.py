@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.rules import check_match_length
-from motif.contests.sequential import ERROR_RATE, SequentialTest, certain_interval
+from motif.contests.sequential import SIGNIFICANCE, SequentialTest, certain_interval
 from motif.evaluators import Evaluator
 from motif.rollouts.tally import p_value
 from motif.runtime.arrays import FloatArray
@@ -104,7 +104,7 @@ class CubelessFigures:
     backgammons_lost: int
     interval: tuple[float, float]
     """Confidence sequence of the points per game: see `certain_interval`."""
-    error_rate: float
+    significance: float
     """Probability that `interval` is wrong or that equal players are called different."""
     stopped: str
     """Why the contest ended: `CERTAIN` or `ALL_PLAYED`."""
@@ -210,16 +210,16 @@ def contest_result(
     rules: ContestRules,
     played: PlayedPairs,
     judge: Evaluator | None = None,
-    error_rate: float = ERROR_RATE,
+    significance: float = SIGNIFICANCE,
     test: SequentialTest | None = None,
 ) -> ContestResult:
-    """Return the result of a contest; `error_rate` and `test` are for cubeless money games."""
+    """Return the result of a contest; `significance` and `test` are for cubeless money games."""
     values, adjusted, cubeless = played.values, None, None
     if judge is not None:
         adjusted = LuckAdjusted(judge.name, *mean_of_pairs(values - played.luck, rules.even))
     if not rules.length and not rules.cube:
         stopped = CERTAIN if test is not None and test.certain else ALL_PLAYED
-        cubeless = _cubeless_figures(values, error_rate, stopped)
+        cubeless = _cubeless_figures(values, significance, stopped)
     mean, se, p_value = mean_of_pairs(values, rules.even)
     wins = int((values > 0).sum())
     return ContestResult(
@@ -237,8 +237,8 @@ def contest_result(
     )
 
 
-def _cubeless_figures(points: PairValues, error_rate: float, stopped: str) -> CubelessFigures:
+def _cubeless_figures(points: PairValues, significance: float, stopped: str) -> CubelessFigures:
     """Count the gammons in the first player's points (pairs, 2)."""
     won, won_more, lost, lost_more = (int((side >= k).sum()) for side in (points, -points) for k in (2, 3))
-    interval = certain_interval(points, error_rate)
-    return CubelessFigures(won, won_more, lost, lost_more, interval, error_rate, stopped)
+    interval = certain_interval(points, significance)
+    return CubelessFigures(won, won_more, lost, lost_more, interval, significance, stopped)

@@ -20,9 +20,9 @@ from scipy.special import logsumexp
 
 from motif.board.outcome import Outcome
 from motif.runtime.arrays import FloatArray, IntArray
-from motif.runtime.settings import check_error_rate
+from motif.runtime.settings import check_significance
 
-ERROR_RATE = 0.05
+SIGNIFICANCE = 0.05
 """Default probability that a contest between equal players ends with a difference called certain."""
 _MAX_POINTS = int(Outcome.WIN_BACKGAMMON)
 """Maximum points of a cubeless game."""
@@ -39,10 +39,13 @@ _BETS = np.concatenate([_ONE_WAY, -_ONE_WAY])
 class SequentialTest:
     """A sequential test, to which pairs of games are added until the better player is certain."""
 
-    def __init__(self, error_rate: float = ERROR_RATE) -> None:
-        """`error_rate` is the probability that equal players are called different; raises `SettingError`."""
-        check_error_rate(error_rate)
-        self._limit = -math.log(error_rate)
+    def __init__(self, significance: float = SIGNIFICANCE) -> None:
+        """`significance` is the probability that equal players are called different.
+
+        Raises `SettingError`.
+        """
+        check_significance(significance)
+        self._limit = -math.log(significance)
         self._money = np.zeros(len(_BETS))
         self._most = 0.0
         self._growth = _log_growth(0.0)
@@ -77,21 +80,21 @@ class SequentialTest:
 
 
 def certain_interval(
-    points: npt.NDArray[np.int64 | np.float64], error_rate: float = ERROR_RATE
+    points: npt.NDArray[np.int64 | np.float64], significance: float = SIGNIFICANCE
 ) -> tuple[float, float]:
     """Return the confidence interval of the first player's mean points per game from `points` (pairs, 2).
 
     The intervals form a confidence sequence: they contain the true mean at all times, except in a share
-    `error_rate` of contests. They always contain the observed mean.
+    `significance` of contests. They always contain the observed mean.
     """
-    check_error_rate(error_rate)
+    check_significance(significance)
     ends = (-float(_MAX_POINTS), float(_MAX_POINTS))
     if not len(points):
         return ends
     counts = np.bincount(_sums(points), minlength=_SUMS)
 
     def over(mean: float) -> float:
-        return float(_whole(counts @ _log_growth(mean))) + math.log(error_rate)
+        return float(_whole(counts @ _log_growth(mean))) + math.log(significance)
 
     # The money is convex in the mean, so it crosses the limit at most once on either side.
     middle = float(counts @ _PAIR_MEANS) / len(points)

@@ -4,16 +4,16 @@ All remaining plays have the same number of trials.  After 72, 108, 144, 216, 28
 the plays are compared, and plays that are significantly worse than another play are dropped, which saves
 trials for close plays.
 
-The error rate a applies to a whole decision: the probability of dropping the best play is at most a.  The
-best of n plays is compared with n - 1 rivals at every look.  Each comparison has the error rate a / ((n -
+The significance level a applies to a whole decision: the probability of dropping the best play is at most
+a.  The best of n plays is compared with n - 1 rivals at every look.  Each comparison has the level a / ((n -
 1) looks), so that all comparisons together stay below a (Bonferroni), however they are correlated.  A
 comparison is a one-sided t test of the mean paired difference, with the variance from `Tally`, which
 accounts for stratified dice.  The test does not account for rare results that have not occurred yet, such
 as a disaster for a play that was slightly better in every trial.  Therefore an imaginary trial is added in
 which the play that is behind wins by `IMAGINED` points.
 
-The looks and the division of the error rate follow group sequential tests; see C. Jennison and B. Turnbull,
-Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1 and 2.
+The looks and the division of the significance level follow group sequential tests; see C. Jennison and B.
+Turnbull, Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1 and 2.
 """
 
 from collections.abc import Callable, Sequence
@@ -117,7 +117,7 @@ def eliminated(
     play: PlayTrials,
     plays: int,
     trials: int,
-    error_rate: float,
+    significance: float,
     *,
     columns: int = 1,
     rolls_of: RollsOf | None = None,
@@ -125,13 +125,13 @@ def eliminated(
 ) -> list[Stage]:
     """Roll out a number of `plays` with `play` until one remains, or for `trials` trials.
 
-    The best play is dropped with a probability of at most `error_rate`. The rollouts also end when the
+    The best play is dropped with a probability of at most `significance`. The rollouts also end when the
     `Stage.largest_error` is at most `se`, if that is above 0.  At each stage except the last, plays are
     dropped; the last stage has the remaining plays.  `rolls_of` returns the first rolls of stratified
     trials, as for a `Tally`.
     """
     schedule = looks(trials)
-    chance = error_rate / (len(schedule) * max(plays - 1, 1))
+    chance = significance / (len(schedule) * max(plays - 1, 1))
     left = np.arange(plays)
     tally = Tally(plays * columns, rolls_of)
     stages: list[Stage] = []
@@ -152,7 +152,7 @@ def eliminated(
 
 
 def _certainly_worse(stage: Stage, chance: float, stratified: bool) -> BoolArray:
-    """Return which of the plays (m,) are worse than another play at the error rate `chance`."""
+    """Return which of the plays (m,) are worse than another play at the significance level `chance`."""
     # Import here, because SciPy's special functions take a tenth of a second to import.
     from scipy.special import stdtrit
 
@@ -217,7 +217,7 @@ class Comparison(Tabular):
     """Number of trials of each remaining play."""
     seconds: float
     scoring: str
-    error_rate: float | None
+    significance: float | None
     """Maximum probability that the best play was dropped; None without elimination."""
 
     @property
@@ -231,7 +231,7 @@ class Comparison(Tabular):
             "plays": [compared.to_dict() for compared in self.plays],
             "doubt": self.doubt,
             "settled": self.settled,
-            "error_rate": self.error_rate,
+            "significance": self.significance,
             "trials": self.trials,
             "seconds": self.seconds,
             "trials_per_second": self.trials_per_second,
@@ -262,9 +262,9 @@ class Comparison(Tabular):
     def doubt(self) -> float:
         """Sum of the p-values of the best play's rivals (Bonferroni), at most 1.
 
-        All dropped plays together add the error rate to the sum.
+        All dropped plays together add the significance level to the sum.
         """
-        dropped = self.error_rate if self.error_rate and len(self.left) < len(self.plays) else 0.0
+        dropped = self.significance if self.significance and len(self.left) < len(self.plays) else 0.0
         return float(min(1.0, dropped + sum(rival.p_value for rival in self.left[1:])))
 
     @property
@@ -273,7 +273,7 @@ class Comparison(Tabular):
 
         With elimination, this is the case if no other play remains.
         """
-        return self.doubt < DOUBT if self.error_rate is None else len(self.left) == 1
+        return self.doubt < DOUBT if self.significance is None else len(self.left) == 1
 
     @property
     def all_trials(self) -> int:
@@ -344,7 +344,7 @@ def compare_plays(
         stages[-1].trials,
         stopwatch.seconds,
         settings.scoring,
-        settings.error_rate if settings.eliminate else None,
+        settings.significance if settings.eliminate else None,
     )
 
 
@@ -387,7 +387,7 @@ def _stages(
             play,
             count,
             settings.trials,
-            settings.error_rate,
+            settings.significance,
             columns=len(RESULT_NAMES),
             rolls_of=settings.rolls_of(item),
             se=settings.se,

@@ -160,7 +160,7 @@ class RolloutEvaluator(Evaluator):
             play,
             len(packed),
             self.settings.trials,
-            self.settings.error_rate,
+            self.settings.significance,
             rolls_of=self.settings.rolls_of(item),
         )
         last = stages[-1]
@@ -236,7 +236,7 @@ def _whole(text: str) -> int:
 
 _READERS: dict[str, Callable[[str], Any]] = {
     **{item.name: _whole for item in fields(RolloutSettings) if item.type is int},
-    "error_rate": _rate,
+    "significance": _rate,
     "luck_plies": parse_luck_plies,
     "scoring": str,
     _CANDIDATES: _whole,

@@ -29,8 +29,8 @@ from motif.runtime.layout import listed
 from motif.runtime.settings import (
     SettingFields,
     check_count,
-    check_error_rate,
     check_seed,
+    check_significance,
     check_types,
     check_unused,
     documented,
@@ -124,7 +124,7 @@ class RolloutSettings(SettingFields):
     every_play: bool = setting(False, "Evaluate every legal play, without the move filter of the weights.")
     se: float = setting(0.0, "Stop at this standard error of the equity; 0 for never.")
     eliminate: bool = setting(False, "Drop compared plays as soon as they are significantly worse.")
-    error_rate: float = setting(0.05, "Maximum probability that `eliminate` drops the best play.")
+    significance: float = setting(0.05, "Accepted probability that `eliminate` drops the best play.")
     scoring: str = setting("money", "Scoring: money, dmp or no-gammons.")
     seed: int = setting(0, "Random seed.")
 
@@ -140,7 +140,7 @@ class RolloutSettings(SettingFields):
             check_count(name, getattr(self, name), low)
         if not 0 <= self.se < float("inf"):
             raise SettingError(f"se must be at least 0 and finite, not {shown(self.se)}", "se")
-        check_error_rate(self.error_rate)
+        check_significance(self.significance)
         if self.scoring not in SCORINGS:
             names = listed(SCORINGS, "or")
             raise SettingError(f"scoring must be {names}, not {shown(self.scoring)}", "scoring")
@@ -150,14 +150,14 @@ class RolloutSettings(SettingFields):
         check_seed(self.seed)
 
     def check_effects(self, compared: bool = False) -> None:
-        """Raise `SettingError` for elimination, or its error rate, in a rollout in which it has no effect.
+        """Raise `SettingError` for elimination, or its significance level, where it has no effect.
 
         Only in a rollout of `compared` plays can plays be dropped.
         """
         if not compared:
-            check_unused(self, ("eliminate", "error_rate"), SettingError, "without compared plays")
-        elif not self.eliminate and self.error_rate != RolloutSettings.error_rate:
-            raise SettingError("error_rate: has no effect without {eliminate}", "error_rate", "eliminate")
+            check_unused(self, ("eliminate", "significance"), SettingError, "without compared plays")
+        elif not self.eliminate and self.significance != RolloutSettings.significance:
+            raise SettingError("significance: has no effect without {eliminate}", "significance", "eliminate")
 
     def rules(self) -> PlayoutRules:
         """Return the rules of trials, and build the bearoff tables if necessary."""

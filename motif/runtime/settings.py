@@ -187,7 +187,9 @@ def check_flag(name: str, value: object) -> None:
         raise SettingError(f"{name} must be True or False, not {shown(value)}", name)
 
 
-def check_error_rate(error_rate: object) -> None:
-    """Raise `SettingError` unless `error_rate` is above 0 and below 1."""
-    if not isinstance(error_rate, Real) or not 0 < float(error_rate) < 1:
-        raise SettingError(f"error_rate must be above 0 and below 1, not {shown(error_rate)}", "error_rate")
+def check_significance(significance: object) -> None:
+    """Raise `SettingError` unless `significance` is above 0 and below 1."""
+    if not isinstance(significance, Real) or not 0 < float(significance) < 1:
+        raise SettingError(
+            f"significance must be above 0 and below 1, not {shown(significance)}", "significance"
+        )

@@ -478,7 +478,7 @@ class ComparisonAnswer(_AnyRolloutAnswer, MatchContext):
     plays: list[ComparedPlayAnswer]
     doubt: Number
     settled: bool
-    error_rate: Number
+    significance: Number
     """Maximum probability that the best play was dropped; null without `eliminate`."""
     trials_per_second: float
     roll: Roll

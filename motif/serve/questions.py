@@ -141,7 +141,7 @@ _RolloutSettings: Any = _model_of(
         ],
         **dict.fromkeys(("cut", "luck_plies"), Count),
         "se": Annotated[StrictFloat, Field(ge=0, allow_inf_nan=False)],
-        "error_rate": Annotated[StrictFloat, Field(gt=0, lt=1)],
+        "significance": Annotated[StrictFloat, Field(gt=0, lt=1)],
         "scoring": Literal["money", "dmp", "no-gammons"],
         "seed": Annotated[StrictInt, Field(ge=0, lt=2**63)],
     },

@@ -61,8 +61,8 @@ def fault(motif):
         (("rollout", START, "3", "1"), "D1 D2 requires --compare"),
         (("rollout", START, "--play", "8/5"), "--play requires --compare"),
         (("rollout", START, "--eliminate"), "--eliminate requires --compare"),
-        (("rollout", START, "3", "1", "--compare", "--error-rate", "1"), "--error-rate must be above 0"),
-        (("rollout", START, "--error-rate", "0.3"), "--error-rate: has no effect without --eliminate"),
+        (("rollout", START, "3", "1", "--compare", "--significance", "1"), "--significance must be above 0"),
+        (("rollout", START, "--significance", "0.3"), "--significance: has no effect without --eliminate"),
         (
             ("rollout", START, "--cubeful", "--raccoons"),
             "--raccoons: has no effect in cubeful rollouts, which are played without beavers",
@@ -78,7 +78,7 @@ def fault(motif):
             "invalid score '\u0663-5': it must be two numbers",
         ),
         (
-            ("evaluate", START, "--player", "rollout:pubeval,eliminate,error-rate=0.\u0661"),
+            ("evaluate", START, "--player", "rollout:pubeval,eliminate,significance=0.\u0661"),
             "the value must be a number",
         ),
         (("hint", START, "3", "1", "--trials", "36"), "--trials requires --rollout"),

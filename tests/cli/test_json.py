@@ -173,13 +173,13 @@ def test_rollout_compares_plays(motif_json):
 
 def test_plays_are_dropped_when_they_are_certainly_worse(motif_json):
     words = ("rollout", START, "3", "1", "--compare", "--player", "pubeval", "--trials", 324, "--cut", 2)
-    record = motif_json(*words, "--stratified", "--candidates", 16, "--eliminate", "--error-rate", 0.5)
+    record = motif_json(*words, "--stratified", "--candidates", 16, "--eliminate", "--significance", 0.5)
     dropped = [play for play in record["plays"] if play["dropped"]]
     left = [play for play in record["plays"] if not play["dropped"]]
     assert dropped
     assert {play["trials"] for play in left} == {record["trials"]}
     assert all(72 <= play["trials"] <= record["trials"] for play in dropped)
-    assert record["error_rate"] == 0.5
+    assert record["significance"] == 0.5
     assert record["settled"] == (len(left) == 1)
 
 
@@ -190,7 +190,7 @@ def test_hint_rolls_out_its_best(motif_json, motif):
     assert record["plays"] == plain["plays"]
     rolled = record["rollout"]
     assert {play["position"] for play in rolled["plays"]} == {play["position"] for play in plain["plays"][:3]}
-    assert (rolled["trials"], rolled["error_rate"]) == (72, None)
+    assert (rolled["trials"], rolled["significance"]) == (72, None)
     assert {play["trials"] for play in rolled["plays"]} == {72}
     assert "36 trials per play by pubeval" in motif(*words, "--rollout", "--trials", 36).out
     # The player with lookahead ranks the plays; the static one plays them out.

@@ -78,7 +78,10 @@ def test_every_field_is_an_option(command):
             ("fit", "none", "--out", "x.yaml", "--hidden", "4", "--prune"),
             "--prune: not available with hidden units",
         ),
-        (("match", "bras", "bras", "--error-rate", "2"), "--error-rate must be above 0 and below 1, not 2.0"),
+        (
+            ("match", "bras", "bras", "--significance", "2"),
+            "--significance must be above 0 and below 1, not 2.0",
+        ),
         (
             ("inspect", "bras", "--out", "x", "--dataset", "y", "--player", "bras"),
             "--player and --dataset cannot be combined",

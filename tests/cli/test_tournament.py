@@ -111,10 +111,10 @@ def test_a_luck_adjusted_tournament(motif, motif_json, rules):
 
 def test_a_match_says_why_it_ended(motif, motif_json):
     words = ("match", "pubeval", "random", "--games", 500, "--until-certain", "--jobs", 1)
-    record = motif_json(*words, "--error-rate", 0.01)
+    record = motif_json(*words, "--significance", 0.01)
     assert record["stopped"] == "certain"
     assert record["games"] < 100
-    assert record["error_rate"] == 0.01
+    assert record["significance"] == 0.01
     assert 0 < record["interval"][0] < record["ppg"] < record["interval"][1]
     out = motif(*words).out
     ended = r"pubeval is better \(95 % confidence\)"
@@ -188,7 +188,7 @@ def test_an_odd_number_of_games_is_one_more(motif):
         (("tournament", "pubeval", "random", "--length", "65"), "--length must be 1 to 64 points"),
         (("match", "pubeval", "random", "--games", "1"), "--games must be at least 2, not 1"),
         (("match", "pubeval", "random", "--games", "9" * 20), "--games must be below 2**31"),
-        (("match", "pubeval", "random", "--error-rate", "1"), "--error-rate must be above 0 and below 1"),
+        (("match", "pubeval", "random", "--significance", "1"), "--significance must be above 0 and below 1"),
         (("match", "pubeval", "random", "--cube", "--until-certain"), "requires money games without a cube"),
         (("match", "pubeval", "random", "--jacoby"), "require money games with --cube"),
         (

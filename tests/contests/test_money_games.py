@@ -206,11 +206,11 @@ def test_a_match_ends_when_the_better_player_is_certain():
     assert result.cubeless.stopped == CERTAIN
     assert result.games < 100
     assert result.ppg > 0
-    assert result.p_value <= result.cubeless.error_rate == 0.05
+    assert result.p_value <= result.cubeless.significance == 0.05
     assert 0 < result.cubeless.interval[0] < result.ppg < result.cubeless.interval[1]
     # The games are those of a match of that length.
     assert play_money_games(PUBEVAL, RANDOM, result.games, seed=1, jobs=1).ppg == result.ppg
-    surer = play_money_games(PUBEVAL, RANDOM, 100_000, seed=1, jobs=1, until_certain=True, error_rate=1e-6)
+    surer = play_money_games(PUBEVAL, RANDOM, 100_000, seed=1, jobs=1, until_certain=True, significance=1e-6)
     assert surer.games > result.games
     assert surer.p_value <= 1e-6
     assert (
@@ -219,7 +219,7 @@ def test_a_match_ends_when_the_better_player_is_certain():
 
 
 def test_the_end_depends_on_no_workers_and_blocks(monkeypatch):
-    settings = {"seed": 4, "until_certain": True, "error_rate": 0.2}
+    settings = {"seed": 4, "until_certain": True, "significance": 0.2}
     one = play_money_games(PUBEVAL, SIMPLE, 3000, jobs=1, **settings)
     assert one.cubeless.stopped == CERTAIN
     monkeypatch.setattr(pairs_module, "_PAIRS_AT_ONCE", 7)
@@ -236,8 +236,8 @@ def test_no_player_is_certain_to_beat_itself():
 
 
 def test_a_match_of_fixed_length_has_an_interval_too():
-    result = play_money_games(PUBEVAL, SIMPLE, 200, seed=2, jobs=1, error_rate=0.01)
-    assert (result.cubeless.stopped, result.cubeless.error_rate) == (ALL_PLAYED, 0.01)
+    result = play_money_games(PUBEVAL, SIMPLE, 200, seed=2, jobs=1, significance=0.01)
+    assert (result.cubeless.stopped, result.cubeless.significance) == (ALL_PLAYED, 0.01)
     assert result.cubeless.interval == certain_interval(points_of_pairs(PUBEVAL, SIMPLE, 2, 100), 0.01)
     low, high = result.cubeless.interval
     # The interval is wider than one for the last game only.
@@ -245,9 +245,9 @@ def test_a_match_of_fixed_length_has_an_interval_too():
 
 
 @pytest.mark.parametrize("rate", [0, 1, -0.1, math.nan])
-def test_a_bad_error_rate(rate):
-    with pytest.raises(SettingError, match="error_rate must be above 0 and below 1, not"):
-        play_money_games(SIMPLE, RANDOM, 2, error_rate=rate)
+def test_a_bad_significance_level(rate):
+    with pytest.raises(SettingError, match="significance must be above 0 and below 1, not"):
+        play_money_games(SIMPLE, RANDOM, 2, significance=rate)
 
 
 def test_the_luck_of_rolls_has_mean_zero():

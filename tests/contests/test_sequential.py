@@ -154,8 +154,8 @@ def test_no_games_leave_everything_possible():
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0, 2.0, math.nan, math.inf])
-def test_error_rates_that_are_none(rate):
-    with pytest.raises(SettingError, match=r"^error_rate must be above 0 and below 1, not"):
+def test_significance_levels_that_are_none(rate):
+    with pytest.raises(SettingError, match=r"^significance must be above 0 and below 1, not"):
         SequentialTest(rate)
-    with pytest.raises(SettingError, match="error_rate"):
+    with pytest.raises(SettingError, match="significance"):
         certain_interval(np.ones((3, 2), np.int64), rate)

@@ -177,7 +177,7 @@ def test_plays_are_dropped_for_the_score():
 
 
 def test_remaining_plays_have_the_same_values_without_elimination():
-    settings = RolloutSettings(trials=216, cut=4, stratified=True, eliminate=True, error_rate=1e-12)
+    settings = RolloutSettings(trials=216, cut=4, stratified=True, eliminate=True, significance=1e-12)
     cube_model = cube_model_for(MatchState(7, 2, 4))
     early, all_alike = (
         compare_plays(START, (6, 4), load_static("motif-v1"), one, cube_model=cube_model, candidates=4)

@@ -53,7 +53,7 @@ def dropped(stages):
     ids=["five", "two", "games", "rare differences"],
 )
 def test_the_best_of_equal_plays_goes_no_more_often_than_stated(decision):
-    """All plays are equally good; the first is dropped no more often than the error rate."""
+    """All plays are equally good; the first is dropped no more often than the significance level."""
     rate, decisions = 0.2, 400
     random = np.random.default_rng(7)
     wrong = sum(
@@ -160,7 +160,7 @@ def test_the_same_for_any_number_of_workers():
 
 
 def test_a_target_error_ends_the_rollout_of_remaining_plays():
-    result = compared(**OPTIONS | {"trials": 20_000, "se": 0.02, "error_rate": 0.001})
+    result = compared(**OPTIONS | {"trials": 20_000, "se": 0.02, "significance": 0.001})
     assert len(result.left) > 1
     assert result.trials < 20_000
     assert max(it.difference_se for it in result.left) <= 0.02
@@ -172,14 +172,14 @@ def test_a_player_chooses_a_remaining_play():
     boards = np.repeat(START.board[None], 2, axis=0)
     states = np.zeros(2, np.uint64)
     every, fewer = (
-        load(name + more).choose_many(boards, rolls, states) for more in ("", ",eliminate,error-rate=0.001")
+        load(name + more).choose_many(boards, rolls, states) for more in ("", ",eliminate,significance=0.001")
     )
     assert (every == fewer).all()
-    assert load(f"{name},eliminate").evaluator.settings.error_rate == 0.05
+    assert load(f"{name},eliminate").evaluator.settings.significance == 0.05
 
 
-def test_bad_error_rates():
-    with pytest.raises(SettingError, match="error_rate must be above 0 and below 1, not 0"):
-        compared(eliminate=True, error_rate=0)
-    with pytest.raises(PlayerError, match="'error-rate=x': the value must be a number"):
-        load("rollout:motif-v1,error-rate=x")
+def test_bad_significance_levels():
+    with pytest.raises(SettingError, match="significance must be above 0 and below 1, not 0"):
+        compared(eliminate=True, significance=0)
+    with pytest.raises(PlayerError, match="'significance=x': the value must be a number"):
+        load("rollout:motif-v1,significance=x")

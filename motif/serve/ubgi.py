@@ -25,6 +25,7 @@ from motif.board.notation import OFF
 from motif.board.packed import OWN_BAR
 from motif.board.parsing import parse_position
 from motif.board.position import Position
+from motif.board.rules import is_crawford_game, is_match_point
 from motif.board.xgid_ogid import XGID_PREFIX
 from motif.evaluators.lookahead import MAX_PLIES
 from motif.runtime.errors import MotifError, SettingError
@@ -77,7 +78,7 @@ class Session:
             opponent_score=self.score[1 - turn],
             cube=self.cube,
             cube_owner=owner_seen_by(self.owner, turn),
-            crawford=self.crawford and self._is_at_match_point and not self.was_crawford,
+            crawford=self.crawford and is_crawford_game(self.length, self.score, played=self.was_crawford),
             jacoby=self.jacoby and not self.length,
         )
 
@@ -85,13 +86,8 @@ class Session:
         """Return the session at a `score`; the score after that of the Crawford game ends it."""
         if score == self.score:
             return self
-        there = replace(self, score=score)
-        return replace(there, was_crawford=there._is_at_match_point and self._is_at_match_point)
-
-    @property
-    def _is_at_match_point(self) -> bool:
-        """Whether exactly one player is at match point."""
-        return bool(self.length) and [self.length - score for score in self.score].count(1) == 1
+        both = is_match_point(self.length, self.score) and is_match_point(self.length, score)
+        return replace(self, score=score, was_crawford=both)
 
 
 @dataclass(frozen=True)

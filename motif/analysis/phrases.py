@@ -81,27 +81,11 @@ class Phrases:
         return str(self._table["measured"]["results"][points])
 
     def score(self, match: "MatchState") -> str:
-        """Describe the score and the cube, in English as `motif.board.diagram.describe_score` does."""
+        """Describe the score and the cube, as `motif.board.diagram.describe_score` does in English."""
+        # Slow to import.
+        from motif.board.diagram import describe_score
 
-        def say(key: str, **facts: object) -> str:
-            return str(self._table["match"][key]).format(**facts)
-
-        if match.length:
-            own, other = match.length - match.own_score, match.length - match.opponent_score
-            is_last = own == other == 1
-            score = say("last") if is_last else say("away", own=own, other=other)
-            if match.crawford:
-                return say("crawford", score=score)
-            if is_last:
-                return score
-            if match.is_post_crawford:
-                score = say("post_crawford", score=score)
-        else:
-            score = say("jacoby" if match.jacoby else "money")
-        if not match.has_cube:
-            return say("no_cube", score=score)
-        key = "raised" if match.cube_owner == "centre" and match.cube > 1 else match.cube_owner
-        return say(key, score=score, cube=match.cube)
+        return describe_score(match, self._table["match"])
 
     def listed(self, things: Sequence[str], last: str = "and") -> str:
         """Return the `things` as a list with commas, and ``and`` or ``or`` before the last."""

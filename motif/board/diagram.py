@@ -8,7 +8,7 @@ can show several.
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from math import hypot
 
@@ -106,33 +106,47 @@ def boards_after(captioned: Sequence[tuple[str, Position]], width: int | None) -
 def describe_rules(match: MatchState) -> str:
     """Describe the match length or money play, and the rules in force."""
     if match.length:
-        return f"{match.length}-point match{_crawford_words(match)}"
+        crawford = ", Crawford game" if match.crawford else ", post-Crawford" * match.is_post_crawford
+        return f"{match.length}-point match{crawford}"
     extras = ", Jacoby rule" * match.jacoby + ", beavers" * match.beavers
     extras += ", raccoons" * match.raccoons
     return "money play" + extras
 
 
-def _crawford_words(match: MatchState) -> str:
-    return ", Crawford game" if match.crawford else ", post-Crawford" * match.is_post_crawford
+SCORE_WORDS = {
+    "away": "{own}-away {other}-away",
+    "last": "double match point",
+    "money": "money",
+    "jacoby": "money, Jacoby rule",
+    "crawford": "{score}, Crawford game",
+    "post_crawford": "{score}, post-Crawford",
+    "no_cube": "{score}, no cube",
+    "centre": "{score}, cube in the centre",
+    "raised": "{score}, cube at {cube} in the centre",
+    "me": "{score}, cube {cube} yours",
+    "opponent": "{score}, cube {cube} theirs",
+}
+"""English words of `describe_score`, the same as in the English phrase file."""
 
 
-def describe_score(match: MatchState) -> str:
+def describe_score(match: MatchState, words: Mapping[str, str] = SCORE_WORDS) -> str:
     """Describe the score and the cube, as in "3-away 5-away, cube 2 yours"; "you" is the player on roll."""
     if match.length:
-        aways = match.length - match.own_score, match.length - match.opponent_score
-        score = "double match point" if aways == (1, 1) else "{}-away {}-away".format(*aways)
-        if aways == (1, 1) and not match.crawford:
-            return score
-        score += _crawford_words(match)
+        own, other = match.length - match.own_score, match.length - match.opponent_score
+        is_last = own == other == 1
+        score = words["last"] if is_last else words["away"].format(own=own, other=other)
         if match.crawford:
+            return words["crawford"].format(score=score)
+        if is_last:
             return score
+        if match.is_post_crawford:
+            score = words["post_crawford"].format(score=score)
     else:
-        score = "money" + ", Jacoby rule" * match.jacoby
+        score = words["jacoby" if match.jacoby else "money"]
     if not match.has_cube:
-        return f"{score}, no cube"
-    if match.cube_owner == "centre":
-        return f"{score}, cube {'in the centre' if match.cube == 1 else f'at {match.cube} in the centre'}"
-    return f"{score}, cube {match.cube} {'yours' if match.cube_owner == 'me' else 'theirs'}"
+        return words["no_cube"].format(score=score)
+    key = "raised" if match.cube_owner == "centre" and match.cube > 1 else match.cube_owner
+    return words[key].format(score=score, cube=match.cube)
 
 
 def describe_turn(match: MatchState) -> str:

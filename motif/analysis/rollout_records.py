@@ -24,7 +24,8 @@ class RolloutQuestion(NamedTuple):
 
     position: Position
     match: MatchState | None
-    """The state of the ID; with a cube, after applying the options."""
+    """The state of the ID, if it has one."""
+    options: MatchOptions
     evaluator: Evaluator
     settings: RolloutSettings
     cubeful: bool = False
@@ -32,9 +33,13 @@ class RolloutQuestion(NamedTuple):
 
     @property
     def state(self) -> MatchState:
-        """The match state of a cubeful rollout."""
-        assert self.match is not None
-        return self.match
+        """The match state of a cubeful rollout: that of the ID after applying the options."""
+        return self.options.state_of(self.match)
+
+    def check(self) -> None:
+        """Raise `SettingError` before a cubeful rollout whose options do not fit the match."""
+        if self.cubeful:
+            self.options.state_of(self.match)
 
     def record(self, record: Record) -> Record:
         """Add the fields common to all results to the JSON `record`."""
@@ -55,13 +60,14 @@ class RolloutQuestion(NamedTuple):
         return result, cube_decision(chances, result.state, self.position)
 
     def compare(
-        self, roll: tuple[int, int], options: MatchOptions, candidates: int | None, named: list[str]
+        self, roll: tuple[int, int], candidates: int | None, named: list[str]
     ) -> tuple[Comparison, Record]:
         """Compare the `named` plays of a roll, or the best ones; also return the state for JSON.
 
         With a match or a cube, both sides double in the trials.
         """
-        state, valued = for_match(self.evaluator, options, self.match)
+        match = self.state if self.cubeful else self.match
+        state, valued = for_match(self.evaluator, self.options, match)
         cube_model = cube_model_for(self.state) if self.cubeful else cube_model_of(state)
         comparison = compare_plays(
             self.position,

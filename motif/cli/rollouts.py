@@ -100,15 +100,15 @@ def rollout(
         raise SettingError("missing argument: D1 D2, which --compare requires")
     if cubeful:
         options.check_rollout()
-        match = options.state_of(match)
-    question = RolloutQuestion(position, match, evaluator_of(player), settings, cubeful, jobs)
+    question = RolloutQuestion(position, match, options, evaluator_of(player), settings, cubeful, jobs)
+    question.check()
     with working_on(cluster):
         if plays.compare and roll is not None:
-            comparison, valued = question.compare(roll, options, plays.candidates, plays.play or [])
+            comparison, valued = question.compare(roll, plays.candidates, plays.play or [])
             record = comparison.to_dict() | valued | {"roll": list(roll)}
             if printed_json(json, question.record(record)):
                 return
-            print_board(position, options.given_state(match))
+            print_board(position, question.state if cubeful else options.given_state(match))
             print_comparison(comparison, _by_whom(question, "cubeful" in valued))
             print_valued(valued)
         elif cubeful:

@@ -284,21 +284,20 @@ def _rollout_work(
     question: RolloutRequest, settings: RolloutSettings, evaluator: StaticEvaluator
 ) -> Callable[[], Record]:
     """Return the work of a thread; raises `PositionError`, `PlayError` and `SettingError`."""
-    options = question.options()
     if question.compare:
         position, match, roll = question.decision()
     else:
         position, match = parse_position(question.id)
         roll = (0, 0)
-    if question.cubeful:
-        match = options.state_of(match)
-    asked = RolloutQuestion(position, match, evaluator, settings, question.cubeful, jobs=1)
+    options, cubeful = question.options(), question.cubeful
+    asked = RolloutQuestion(position, match, options, evaluator, settings, cubeful, jobs=1)
+    asked.check()
 
     def work() -> Record:
         if question.compare:
-            comparison, valued = asked.compare(roll, options, question.candidates, question.play)
+            comparison, valued = asked.compare(roll, question.candidates, question.play)
             return asked.record(comparison.to_dict() | valued | {"roll": list(roll)})
-        if question.cubeful:
+        if cubeful:
             return asked.record(cube_rollout_record(*asked.decide()))
         return asked.record(result_record(asked.play_out()))
 

@@ -105,6 +105,13 @@ class MatchState:
         """Return the same state of a game that is played without a cube."""
         return CubelessMatchState(**vars(self))
 
+    def cube_record(self) -> dict[str, object]:
+        """Return the cube, the length, and the score or the rules of money play, as options name them."""
+        record: dict[str, object] = {"cube": self.cube, "owner": self.cube_owner, "length": self.length}
+        if self.length:
+            return record | {"score": [self.own_score, self.opponent_score], "crawford": self.crawford}
+        return record | {"jacoby": self.jacoby, "beavers": self.beavers, "raccoons": self.raccoons}
+
     def switch_sides(self) -> "MatchState":
         """Return the state before the other player's roll, from that player's side."""
         return replace(

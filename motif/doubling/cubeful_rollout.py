@@ -65,7 +65,6 @@ class CubeRollout(Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """Return a dict of all fields for JSON."""
-        state = self.state
         record = {
             "action": self.action,
             "no_double": self.no_double,
@@ -79,16 +78,13 @@ class CubeRollout(Tabular):
             "se": by_name(self.se),
             "trials": self.trials,
             "seconds": self.seconds,
-            "cube": state.cube,
-            "owner": state.cube_owner,
-            "length": state.length,
+            **self.state.cube_record(),
         }
-        if not state.length:
-            return record | {"jacoby": state.jacoby}
+        if not self.state.length:
+            return record
         equities = {name: getattr(self, name) for name in ("no_double", "double_take", "double_pass")}
         chances = {f"mwc_{name}": None if it is None else self.mwc(it) for name, it in equities.items()}
-        score = {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
-        return record | chances | score
+        return record | chances
 
     def mwc(self, equity: float) -> float | None:
         """Return the match-winning probability of an `equity`; None for money."""

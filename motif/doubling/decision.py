@@ -129,11 +129,7 @@ class CubeDecision(Tabular):
         record = {name: getattr(self, name) for name in _FIELDS}
         record["windows"] = [window.to_dict() for window in self.windows]
         record["opponent_windows"] = [window.to_dict() for window in self.opponent_windows]
-        state = self.state
-        record |= {"cube": state.cube, "owner": state.cube_owner, "length": state.length}
-        if state.length:
-            return record | {"score": [state.own_score, state.opponent_score], "crawford": state.crawford}
-        return record | {"jacoby": state.jacoby, "beavers": state.beavers, "raccoons": state.raccoons}
+        return record | self.state.cube_record()
 
     @property
     def equities(self) -> dict[str, float]:

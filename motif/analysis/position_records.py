@@ -1,26 +1,19 @@
-"""JSON records of evaluate, plays and hint for many positions at once.
+"""JSON records of evaluate, plays and hint for many positions at once."""
 
-Batch files have one position, or one position and roll, per line.
-"""
-
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.judge import MatchOptions, for_match
-from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
+from motif.board.identifiers import gnubg_ids
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, parse_roll, play_batches
+from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, play_batches
 from motif.board.notation import format_moves
 from motif.board.outcome import finished_points_many
-from motif.board.packed import BOARD_SIZE, Board, pack_many
-from motif.board.parsing import parse_decision, parse_position
+from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
 from motif.parameters.position_class import CLASS_NAMES, classify_many
@@ -31,25 +24,16 @@ from motif.players.ranking import (
     estimate_plays,
     probabilities_of,
     rank_plays,
+    rows_by_state,
     source_words,
 )
 from motif.runtime.arrays import IntArray
-from motif.runtime.errors import MotifError, SettingError, plain_text
-from motif.runtime.files import STDIN, content_of
 from motif.runtime.frames import Record
-from motif.runtime.layout import counted
-from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import end_if_cancelled
 
 if TYPE_CHECKING:
     from motif.analysis.explain import PositionExplanation
-
-_COMMENT = "#"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_DICE = 2
-_roll = lru_cache(parse_roll)
-
 
 _Result = TypeVar("_Result")
 
@@ -63,122 +47,6 @@ class Decisions(NamedTuple):
     """The rolls (n, 2), higher die first."""
     matches: Sequence[MatchState | None]
     """The match states of the IDs that have one (n)."""
-
-
-class _BatchFile:
-    """The numbered non-empty lines of a file; can be iterated repeatedly."""
-
-    def __init__(self, path: str) -> None:
-        """Read the file at `path`, or standard input; raises `SettingError`."""
-        self.name = "standard input" if path == STDIN else plain_text(path)
-        if path == STDIN:
-            self._content = read_within(sys.stdin.buffer, BATCH_FILE, self.name, SettingError)
-        else:
-            self._content = content_of(Path(path), SettingError, BATCH_FILE)
-        BATCH_LINES.check(self._content.count(b"\n"), self.name, SettingError)
-
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        content = self._content.removeprefix(_BYTE_ORDER_MARK)
-        for number, line in lines_of(pieces_of(BytesIO(content)), TEXT_LINE, self.name, SettingError):
-            words = line.decode("utf-8", "replace").split()
-            if words and not words[0].startswith(_COMMENT):
-                yield number, words
-
-
-def read_positions(path: str) -> Board:
-    """Read the boards (n, 26) from a file with one position per line; ``-`` is standard input.
-
-    Empty lines and lines starting with # are skipped.  Raises a `MotifError` naming the file and line of an
-    invalid position.
-    """
-    return _read(path, lambda lines: boards_of([_only_word(words) for _, words in lines]), _parse_state)
-
-
-def read_states(path: str) -> list[tuple[Position, MatchState | None]]:
-    """Read positions like `read_positions`, with the match state of each ID that has one."""
-    return _read(path, lambda lines: [_parse_state(words) for _, words in lines], _parse_state)
-
-
-def read_decisions(path: str) -> Decisions:
-    """Read decisions from lines ``ID D1 D2``, or ``ID`` if the ID holds the roll.
-
-    Otherwise like `read_positions`.
-    """
-
-    def read(lines: _BatchFile) -> Decisions:
-        texts, rolls = list[str](), list[tuple[int, int]]()
-        matches: list[MatchState | None] = []
-        for _, words in lines:
-            texts.append(words[0])
-            if len(words) > 1 and len(words[0]) == ID_LENGTH:  # decoded in bulk
-                rolls.append(_roll(*_dice(words)))
-                matches.append(None)
-            else:
-                _, match, roll = _parse_decision(words)
-                rolls.append(roll)
-                matches.append(match)
-        boards = boards_of(texts)
-        _check_go_on(boards)
-        return Decisions(boards, np.array(rolls, np.int64).reshape(-1, _DICE), matches)
-
-    return _read(path, read, _parse_decision)
-
-
-def _read(path: str, read: Callable[[_BatchFile], _Result], parse: Callable[[list[str]], object]) -> _Result:
-    """Return what `read` makes of a file; an error names the first line that `parse` rejects."""
-    lines = _BatchFile(path)
-    try:
-        return read(lines)
-    except MotifError:
-        for number, words in lines:
-            try:
-                parse(words)
-            except MotifError as fault:
-                raise type(fault)(f"{lines.name}: line {number}: {fault}") from None
-        raise
-
-
-def boards_of(texts: Sequence[str]) -> Board:
-    """Return the boards (n, 26) of position IDs in any format; GNUbg IDs are decoded in bulk.
-
-    Raises `PositionError` without naming the invalid ID.
-    """
-    usual = np.array([len(text) == ID_LENGTH for text in texts], np.bool_)
-    boards = np.empty((len(texts), BOARD_SIZE), np.int8)
-    boards[usual] = boards_from_gnubg_ids([text for text in texts if len(text) == ID_LENGTH])
-    for row in np.flatnonzero(~usual).tolist():
-        boards[row] = parse_position(texts[row])[0].board
-    return boards
-
-
-def _check_go_on(boards: Board) -> None:
-    for row in np.flatnonzero(finished_points_many(pack_many(boards).view(np.int64))):
-        check_goes_on(Position(boards[row]))
-
-
-def _parse_state(words: Sequence[str]) -> tuple[Position, MatchState | None]:
-    return parse_position(_only_word(words))
-
-
-def _only_word(words: Sequence[str]) -> str:
-    if len(words) != 1:
-        raise SettingError(f"expected one position, got {len(words)} words")
-    return words[0]
-
-
-def _dice(words: Sequence[str]) -> Sequence[str]:
-    if not 1 < len(words) <= 1 + _DICE:
-        raise SettingError(f"expected a position and two dice, got {counted(len(words), 'word')}")
-    return words[1:]
-
-
-def _parse_decision(words: Sequence[str]) -> tuple[Position, MatchState | None, tuple[int, int]]:
-    """Return the position, match state and roll of a line."""
-    position, match, roll = parse_decision(words[0])
-    if roll is None or len(words) > 1:
-        roll = parse_roll(*_dice(words))
-    check_goes_on(position)
-    return position, match, roll
 
 
 # Small batches keep all workers busy with lookahead; without it, large batches are faster.
@@ -205,9 +73,15 @@ def probabilities_of_each(
     return _spread(partial(_probabilities, evaluator), evaluator, jobs, boards)
 
 
+def check_all_go_on(boards: Board) -> None:
+    """Raise `PositionError` if the game is over on one of `boards` (n, 26)."""
+    for row in np.flatnonzero(finished_points_many(pack_many(boards).view(np.int64))):
+        check_goes_on(Position(boards[row]))
+
+
 def plays(boards: Board, rolls: IntArray) -> Iterator[Record]:
     """Yield the legal plays of each board and roll; raises `PositionError` for a finished game."""
-    _check_go_on(boards)
+    check_all_go_on(boards)
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
         yield from _listed(boards, rolls, batch, _described(batch, rolls))
 
@@ -300,10 +174,7 @@ def _hints(
 ) -> list[Record]:
     """Return a record for each board and roll; those of one match state are ranked together."""
     records: dict[int, Record] = {}
-    rows_of: dict[MatchState | None, list[int]] = {}
-    for row, match in enumerate(matches):
-        rows_of.setdefault(match, []).append(row)
-    for match, rows in rows_of.items():
+    for match, rows in rows_by_state(matches).items():
         end_if_cancelled()
         state, facts = for_match(evaluator, options, match)
         ranked = _ranked(evaluator, state, boards[rows], rolls[rows])

@@ -3,10 +3,21 @@
 The format is recognised by its shape; the module of the format then parses the text and explains faults.
 """
 
-from motif.board.identifiers import ID_LENGTH, KEY_LENGTH, position_from_gnubg_id, position_from_key, quoted
+from collections.abc import Sequence
+
+import numpy as np
+
+from motif.board.identifiers import (
+    ID_LENGTH,
+    KEY_LENGTH,
+    boards_from_gnubg_ids,
+    position_from_gnubg_id,
+    position_from_key,
+    quoted,
+)
 from motif.board.match_state import MATCH_ID_LENGTH, MatchState, match_state_from_id
 from motif.board.moves import parse_roll
-from motif.board.packed import BOARD_SIZE
+from motif.board.packed import BOARD_SIZE, Board
 from motif.board.position import Position
 from motif.board.xgid_ogid import XGID_PREFIX, looks_like_ogid, position_from_ogid, position_from_xgid
 from motif.runtime.errors import PositionError, shown
@@ -59,6 +70,19 @@ def _read(text: str) -> tuple[Position, MatchState | None]:
     if len(text) == KEY_LENGTH:
         return position_from_key(text), None
     raise PositionError(f"invalid position {quoted(text)}: {_reason(text)}; a position must be {FORMS}")
+
+
+def parse_boards(texts: Sequence[str]) -> Board:
+    """Return the boards (n, 26) of position IDs in any format; GNUbg IDs are decoded in bulk.
+
+    Raises `PositionError` without naming the invalid ID.
+    """
+    usual = np.array([len(text) == ID_LENGTH for text in texts], np.bool_)
+    boards = np.empty((len(texts), BOARD_SIZE), np.int8)
+    boards[usual] = boards_from_gnubg_ids([text for text in texts if len(text) == ID_LENGTH])
+    for row in np.flatnonzero(~usual).tolist():
+        boards[row] = parse_position(texts[row])[0].board
+    return boards
 
 
 def parse_decision(

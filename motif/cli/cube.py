@@ -180,8 +180,8 @@ def cube(
     that cube is -1 or 1.  They are exact when few checkers are left to bear off, unless --efficiency is
     given.
     """
+    from motif.analysis.batch_files import read_states
     from motif.analysis.cube_records import cube_answers
-    from motif.analysis.position_records import read_states
     from motif.board.parsing import parse_position
     from motif.doubling import match_equity_table
     from motif.doubling.match_equity import DEFAULT_TABLE

@@ -74,7 +74,8 @@ def evaluate(
     roll.  --detailed explains the value in words, and adds the largest features and hidden units, and the
     weighted sums; for bras it shows D, g(D) and the scores S.
     """
-    from motif.analysis.position_records import details, evaluations, read_positions
+    from motif.analysis.batch_files import read_positions
+    from motif.analysis.position_records import details, evaluations
     from motif.board.parsing import parse_position
     from motif.board.xgid_ogid import ogid, xgid
 
@@ -127,10 +128,11 @@ def plays(
     import numpy as np
 
     from motif.analysis import position_records as records
+    from motif.analysis.batch_files import read_decisions
 
     check_choice(identifier, batch, "ID D1 D2")
     if batch is not None:
-        decisions = records.read_decisions(batch)
+        decisions = read_decisions(batch)
         listed = records.plays(decisions.boards, decisions.rolls)
         write_records(listed, len(decisions.boards), json, _plays_line)
         return
@@ -193,8 +195,9 @@ def hint(
     1; otherwise for money play without a cube.  --rollout rolls out the best plays for 12 plies,
     luck-adjusted and with the same dice, as `motif explain` does; see also `motif rollout --compare`.
     """
+    from motif.analysis.batch_files import read_decisions
     from motif.analysis.position_records import hint as hint_record
-    from motif.analysis.position_records import hints, read_decisions
+    from motif.analysis.position_records import hints
     from motif.board.parsing import parse_decision
 
     check_choice(identifier, batch, "ID D1 D2")

@@ -92,8 +92,8 @@ class TermSource:
 
     def boards(self, evaluator: "StaticEvaluator", class_name: str, seed: int, jobs: int | None) -> "Board":
         """Return positions of a class from the dataset, the file, or self-play of the evaluator."""
+        from motif.analysis.batch_files import read_positions
         from motif.analysis.evaluator_analysis import self_play_positions
-        from motif.analysis.position_records import read_positions
         from motif.analysis.term_report import dataset_boards
         from motif.players.player import static_player
 

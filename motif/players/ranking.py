@@ -8,9 +8,9 @@ best plays and requested plays are always evaluated to full depth; other plays k
 but at most the lowest equity at full depth.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ EXACT_SOURCE = 11
 """Value in `PlayEstimates.sources`: exact, from bearoff tables or because the game is over."""
 _SHOWN = 10
 _PLY = "-ply"
+_State = TypeVar("_State", bound="MatchState | None")
 
 
 def cube_model_of(state: MatchState | None) -> CubeModel:
@@ -218,6 +219,14 @@ def rank_plays(
     )
     valued_for = "" if state is None else describe_score(state)
     return Ranking(position, roll, name or evaluator.name, plays, valued_for)
+
+
+def rows_by_state(states: Iterable[_State]) -> dict[_State, list[int]]:
+    """Return the row numbers of each of the distinct `states` of decisions."""
+    rows: dict[_State, list[int]] = {}
+    for row, state in enumerate(states):
+        rows.setdefault(state, []).append(row)
+    return rows
 
 
 def estimate_plays(

@@ -13,9 +13,10 @@ from pydantic_core import to_json
 
 from motif.analysis.cube_records import cube_answers
 from motif.analysis.judge import MatchOptions, evaluator_of, judge_name, judge_of
-from motif.analysis.position_records import boards_of, evaluations, hint
+from motif.analysis.position_records import evaluations, hint
 from motif.board.game_record import MatchRecord
 from motif.board.match_state import MatchState
+from motif.board.parsing import parse_boards
 from motif.board.position import Position
 from motif.evaluators import Evaluator
 from motif.evaluators.known_players import (
@@ -175,7 +176,7 @@ class EngineService:
             _, record = hint(position, _A_ROLL, state, judge, name, MatchOptions())
             next(cube_answers([(position, state)], judge, name, jobs=1))
         name, evaluator = self.evaluator(None)
-        next(evaluations(boards_of([record["position"]]), evaluator, name, jobs=1))
+        next(evaluations(parse_boards([record["position"]]), evaluator, name, jobs=1))
 
     def close(self) -> None:
         """End the threads as soon as possible."""

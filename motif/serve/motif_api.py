@@ -19,13 +19,13 @@ from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain import explain_play
 from motif.analysis.judge import for_match
 from motif.analysis.match import analyse_match, check_jacoby
-from motif.analysis.position_records import Decisions, boards_of, details, evaluations, hint, hints, plays
+from motif.analysis.position_records import Decisions, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import RolloutQuestion, cube_rollout_record, result_record
 from motif.analysis.turn import decide_turn
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.packed import BOARD_SIZE
-from motif.board.parsing import parse_position
+from motif.board.parsing import parse_boards, parse_position
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.probabilities import equities
@@ -128,7 +128,7 @@ def quick_evaluation(service: EngineService, question: EvaluateQuestion) -> Resp
 
 def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> Record:
     try:
-        boards = boards_of([question.id])
+        boards = parse_boards([question.id])
     except MotifError:
         boards = question.position()[0].board[None]  # which says better what is wrong
     record = next(evaluations(boards, evaluator, name, jobs=1))
@@ -407,7 +407,7 @@ async def evaluate_batch(batch: EvaluateBatch, request: Request) -> Response:
 def _evaluated(service: EngineService, batch: EvaluateBatch) -> bytes:
     name, evaluator = service.evaluator(batch.player)
     try:
-        boards = boards_of(batch.ids)
+        boards = parse_boards(batch.ids)
     except MotifError:
         _each("ids", batch.ids, parse_position)  # which says what is wrong with which
         raise

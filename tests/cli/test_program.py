@@ -165,7 +165,7 @@ def test_an_interrupt_elsewhere_is_one_line(motif, monkeypatch):
     def interrupt(path: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("motif.analysis.position_records.read_positions", interrupt)
+    monkeypatch.setattr("motif.analysis.batch_files.read_positions", interrupt)
     assert motif("evaluate", "--batch", "x") == (130, "", "motif: interrupted\n")
 
 
@@ -173,7 +173,7 @@ def test_a_file_that_the_system_refuses_is_named(motif, monkeypatch):
     def refuse(path: str) -> None:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr("motif.analysis.position_records.read_positions", refuse)
+    monkeypatch.setattr("motif.analysis.batch_files.read_positions", refuse)
     assert motif("evaluate", "--batch", "x") == (2, "", "motif: error: x: Permission denied\n")
 
 
@@ -181,7 +181,7 @@ def test_a_fault_of_the_program_shows_its_traceback_on_demand(motif, monkeypatch
     def fail(path: str) -> None:
         raise ZeroDivisionError("two\nlines")
 
-    monkeypatch.setattr("motif.analysis.position_records.read_positions", fail)
+    monkeypatch.setattr("motif.analysis.batch_files.read_positions", fail)
     ending = motif("evaluate", "--batch", "x")
     assert ending.code == 1
     assert ending.err.startswith("motif: internal error: ZeroDivisionError: two lines (set MOTIF_TRACEBACK=1")

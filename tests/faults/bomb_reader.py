@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from motif.analysis.position_records import read_decisions, read_positions
+from motif.analysis.batch_files import read_decisions, read_positions
 from motif.benchmarks import read_benchmark
 from motif.board.match_file import read_match
 from motif.doubling.match_equity import match_equity_table

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from motif.analysis.position_records import read_decisions, read_positions
+from motif.analysis.batch_files import read_decisions, read_positions
 from motif.benchmarks import BenchmarkFile, read_benchmark
 from motif.board.game_record import MatchRecord
 from motif.board.identifiers import (

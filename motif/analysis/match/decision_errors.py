@@ -15,7 +15,7 @@ always count; a beaver is judged as a take unless the state allows beavers, and 
 Apparent errors are confirmed by rollouts (`motif.analysis.confirmation`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -49,6 +49,7 @@ from motif.players.ranking import (
     best_first,
     cube_model_of,
     estimate_plays,
+    rows_by_state,
     source_words,
 )
 from motif.rollouts.rollout_settings import RolloutSettings
@@ -345,14 +346,6 @@ def valued_state(state: MatchState, cube: bool = True) -> MatchState:
     return valued if cube else valued.without_cube()
 
 
-def _by_state(states: Iterable[MatchState]) -> dict[MatchState, list[int]]:
-    """Return the decisions of each of the distinct `states`."""
-    groups: dict[MatchState, list[int]] = {}
-    for decision, state in enumerate(states):
-        groups.setdefault(state, []).append(decision)
-    return groups
-
-
 def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> list[JudgedRoll]:
     boards = np.array([roll.position.board for roll in rolls])
     dice = np.array([roll.roll for roll in rolls])
@@ -382,7 +375,7 @@ def _estimates(
 ) -> PlayEstimates:
     """Return the mover's equity of each play of `rolls` (n), at full depth for the plays `asked` (m,)."""
     values, sources = np.empty(len(batch.boards)), np.empty(len(batch.boards), np.int64)
-    for state, decisions in _by_state(valued_state(roll.state, cube) for roll in rolls).items():
+    for state, decisions in rows_by_state(valued_state(roll.state, cube) for roll in rolls).items():
         part, rows = batch.take(np.array(decisions))
         values[rows], sources[rows] = estimate_plays(
             before[decisions], part, evaluator, state, asked=asked[rows]
@@ -411,7 +404,7 @@ def _best_of_each_roll(
 ) -> FloatArray:
     """Return the values (n, 21) of the best play of each roll on `boards` (n, 26), for `side`, on roll."""
     best = np.empty((len(boards), len(ROLLS)))
-    for state, decisions in _by_state(states).items():
+    for state, decisions in rows_by_state(states).items():
         before, rolls = np.repeat(boards[decisions], len(ROLLS), axis=0), np.tile(ROLLS, (len(decisions), 1))
         valued, values = evaluator.with_cube(cube_model_of(state), side), np.empty(len(before))
         for batch in play_batches(before, rolls, _PLAYS_AT_ONCE):

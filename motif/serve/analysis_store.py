@@ -25,11 +25,10 @@ from pydantic_core import to_json
 
 from motif.analysis.confirmation import CONFIRMED_Z
 from motif.board.marks import MIN_RATED, pr_rating
-from motif.runtime.errors import MotifError, RecordError
+from motif.runtime.errors import RecordError
 from motif.runtime.frames import Record
 from motif.runtime.progress import end_if_cancelled
-from motif.serve.database import Database, in_transaction
-from motif.serve.game_database import NoRoomError
+from motif.serve.database import Database, NoRoomError, NotStoredError, in_transaction
 
 ANALYSES_FILE = "analyses.sqlite3"
 """Name of the file in the folder of games."""
@@ -59,14 +58,8 @@ CREATE INDEX cards_due ON cards (kind, due);
 """
 _ANALYSIS = "id, name, made, game, number, seat, heading, content, decisions, players, themes, errors"
 _SHOWN = 'id AS analysis, name, made, game, number, seat, heading AS "match", players, themes'
+_UNKNOWN = "unknown analysis: it was deleted, or never stored"
 _CARD = "key, kind, analysis, question, box, due, asked, known"
-
-
-class UnknownAnalysis(MotifError):  # noqa: N818
-    """An analysis that is not stored."""
-
-    def __init__(self) -> None:
-        super().__init__("unknown analysis: it was deleted, or never stored")
 
 
 class Source(NamedTuple):
@@ -201,11 +194,11 @@ class AnalysisStore(Database):
     def read(self, analysis: str) -> Record:
         """Return an analysis, or if it is unfinished its ``content``.
 
-        Raises `UnknownAnalysis`, and `RecordError` for a damaged one.
+        Raises `NotStoredError`, and `RecordError` for a damaged one.
         """
         rows = self.rows(f"SELECT {_SHOWN}, decisions, content FROM analyses WHERE id = ?", (analysis,))
         if not rows:
-            raise UnknownAnalysis
+            raise NotStoredError(_UNKNOWN)
         with _damage_refused():
             record = _loaded(rows[0], "match", "content", "decisions", "players", "themes")
             record["themes"] = record["themes"] or {}
@@ -249,10 +242,10 @@ class AnalysisStore(Database):
 
     @in_transaction
     def delete(self, connection: sqlite3.Connection, analysis: str) -> None:
-        """Delete an analysis and its cards; raises `UnknownAnalysis`."""
+        """Delete an analysis and its cards; raises `NotStoredError`."""
         connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
         if not connection.execute("DELETE FROM analyses WHERE id = ?", (analysis,)).rowcount:
-            raise UnknownAnalysis
+            raise NotStoredError(_UNKNOWN)
 
     def delete_all(self) -> None:
         """Delete all analyses and cards."""

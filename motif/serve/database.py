@@ -41,6 +41,14 @@ class StorageError(MotifError):
     """A store that cannot be read or written, for example because the disk is full."""
 
 
+class NotStoredError(MotifError):
+    """A game or an analysis that is not stored."""
+
+
+class NoRoomError(MotifError):
+    """No room for a new game, as all stored games are in progress, or for a new card."""
+
+
 class _OpenFile:
     """The connection of a database and its open file."""
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from motif.runtime.errors import MotifError
-from motif.serve.database import Database, in_transaction
+from motif.serve.database import Database, NoRoomError, NotStoredError, in_transaction
 
 GAMES_FILE = "games.sqlite3"
 """Name of the file in the folder of games."""
@@ -39,19 +39,11 @@ _TABLE = """CREATE TABLE games (
 """``changed`` is in nanoseconds since 1970; ``summary`` is JSON."""
 
 
-class UnknownGame(MotifError):  # noqa: N818
-    """A game that is not stored."""
-
-
 class GameWentOn(MotifError):  # noqa: N818
     """A decision at an earlier revision of a game."""
 
     def __init__(self) -> None:
         super().__init__("this game has continued in another tab or window")
-
-
-class NoRoomError(MotifError):
-    """No room for a new game, as all stored games are in progress, or for a new card."""
 
 
 class GameRow(NamedTuple):
@@ -102,11 +94,11 @@ class GameDatabase(Database):
         return 1
 
     def read(self, game: str) -> GameRow:
-        """Return the row of a game; raises `UnknownGame`."""
+        """Return the row of a game; raises `NotStoredError`."""
         _check_id(game)
         rows = self.rows("SELECT id, revision, document FROM games WHERE id = ?", (game,))
         if not rows:
-            raise UnknownGame("unknown game: it was deleted, or never stored")
+            raise NotStoredError("unknown game: it was deleted, or never stored")
         return GameRow(*rows[0])
 
     @in_transaction
@@ -121,7 +113,7 @@ class GameDatabase(Database):
     ) -> int:
         """Change a game at `revision`, and return its new revision.
 
-        Raises `GameWentOn` if the game is at another revision, and `UnknownGame` if it was deleted.
+        Raises `GameWentOn` if the game is at another revision, and `NotStoredError` if it was deleted.
         """
         changed = connection.execute(
             "UPDATE games SET revision = revision + 1, document = ?, is_over = ?, changed = ?, summary = ? "
@@ -132,13 +124,13 @@ class GameDatabase(Database):
             return revision + 1
         if connection.execute("SELECT 1 FROM games WHERE id = ?", (game,)).fetchone():
             raise GameWentOn
-        raise UnknownGame("unknown game: it was deleted")
+        raise NotStoredError("unknown game: it was deleted")
 
     def delete(self, game: str) -> None:
-        """Delete a game; raises `UnknownGame`."""
+        """Delete a game; raises `NotStoredError`."""
         _check_id(game)
         if not self._deleted("id = ?", game):
-            raise UnknownGame("unknown game: it was deleted, or never stored")
+            raise NotStoredError("unknown game: it was deleted, or never stored")
 
     def delete_all(self) -> int:
         """Delete every game, and return their number."""
@@ -173,4 +165,4 @@ class GameDatabase(Database):
 
 def _check_id(game: str) -> None:
     if not _ID.fullmatch(game):
-        raise UnknownGame("unknown game: no such ID")
+        raise NotStoredError("unknown game: no such ID")

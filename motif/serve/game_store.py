@@ -88,8 +88,8 @@ class GameStore:
     """The games in a folder; any number of threads and processes may use it.
 
     The folder is made when the first game is stored; for `most` see `GameDatabase`.  Every method raises
-    `StorageError` if the database cannot be read or written.  Those that name a game raise `UnknownGame` for
-    a missing one, and `RecordError` for a damaged one.
+    `StorageError` if the database cannot be read or written.  Those that name a game raise `NotStoredError`
+    for a missing one, and `RecordError` for a damaged one.
     """
 
     def __init__(self, folder: Path, most: int = MAX_GAMES) -> None:

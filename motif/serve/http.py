@@ -37,11 +37,10 @@ from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import end_with, handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
-from motif.serve.analysis_store import UnknownAnalysis
 from motif.serve.bodies import InvalidRequest, first_fault, json_answer, problem, service_of
-from motif.serve.database import StorageError
+from motif.serve.database import NoRoomError, NotStoredError, StorageError
 from motif.serve.engine_service import EngineService
-from motif.serve.game_database import GameWentOn, NoRoomError, UnknownGame
+from motif.serve.game_database import GameWentOn
 from motif.serve.guard import Guard
 from motif.serve.lanes import CLIENT, BusyError, OverdueError
 from motif.serve.motif_api import Shortcut
@@ -91,7 +90,7 @@ router = APIRouter(include_in_schema=False)
 WILDBG = ("/move", "/eval")
 _FOLDERS = re.compile(r"(?:[A-Za-z]:)?[/\\](?:[^/\\:\n]+[/\\])+")
 STATUSES: dict[type[Exception], int] = {
-    **dict.fromkeys((UnknownGame, UnknownAnalysis), 404),
+    NotStoredError: 404,
     GameWentOn: 409,
     **dict.fromkeys((BusyError, OverdueError, NoRoomError, StorageError), 503),
 }

@@ -13,12 +13,12 @@ from motif.board.moves import legal_plays
 from motif.board.parsing import parse_position
 from motif.runtime.errors import MotifError, RecordError
 from motif.runtime.frames import Record
-from motif.serve.analysis_store import AnalysisStore, CardCounts, UnknownAnalysis
+from motif.serve.analysis_store import AnalysisStore, CardCounts
 from motif.serve.bodies import BodyRoute, LargeAnswer, computed, encoded, json_answer, problem, service_of
 from motif.serve.costs import RequestKind
+from motif.serve.database import NotStoredError
 from motif.serve.engine_service import EngineService
 from motif.serve.game_api import SECONDS_TO_FOLLOW
-from motif.serve.game_database import UnknownGame
 from motif.serve.game_store import GameStore
 from motif.serve.game_view import tree_view
 from motif.serve.lanes import BusyError, OverdueError
@@ -142,7 +142,7 @@ async def _pieces(
         for piece in pieces:
             try:
                 encoded_one = await service.stored(piece, cost=cost)
-            except (RecordError, UnknownGame, UnknownAnalysis, OverdueError):
+            except (RecordError, NotStoredError, OverdueError):
                 continue  # it is damaged, was deleted meanwhile, or is too long
             yield encoded_one if is_first else b"," + encoded_one
             is_first = False

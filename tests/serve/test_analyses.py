@@ -18,11 +18,11 @@ from motif.board.mat_file import mat_text
 from motif.evaluators.known_players import own_name
 from motif.runtime.errors import RecordError
 from motif.serve import stored_analysis_api
-from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, UnknownAnalysis, is_error
+from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, is_error
 from motif.serve.bodies import encoded
-from motif.serve.database import StorageError
+from motif.serve.database import NoRoomError, NotStoredError, StorageError
 from motif.serve.game_api import levels
-from motif.serve.game_database import GAMES_FILE, NoRoomError
+from motif.serve.game_database import GAMES_FILE
 from motif.serve.trainers import TRAINER_KINDS, new_question
 from motif.session.kept_game import check_opponent
 from tests.serve.conftest import ROOT, damage_the_middle
@@ -229,7 +229,7 @@ def test_the_oldest_analyses_make_room(tmp_path, monkeypatch):
     monkeypatch.setattr("motif.serve.analysis_store.time.time", lambda: next(times))
     first, *others = [kept(store, game=f"g{k}") for k in range(3)]
     assert {one["analysis"] for one in store.summaries()} == set(others)
-    with pytest.raises(UnknownAnalysis):
+    with pytest.raises(NotStoredError):
         store.read(first)
 
 

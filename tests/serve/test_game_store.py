@@ -16,13 +16,11 @@ import pytest
 from motif.runtime.errors import MotifError, PlayerError, RecordError
 from motif.runtime.progress import stopped_by
 from motif.serve import database, game_store
-from motif.serve.database import StorageError
+from motif.serve.database import NoRoomError, NotStoredError, StorageError
 from motif.serve.game_database import (
     GAMES_FILE,
     GameDatabase,
     GameWentOn,
-    NoRoomError,
-    UnknownGame,
 )
 from motif.serve.game_store import GameStore
 from motif.serve.lanes import Cancellation, WorkCancelledError
@@ -172,7 +170,7 @@ def test_a_database_that_was_removed_is_started_again(folder, store):
     before = begun(store)["game"]
     for path in folder.iterdir():
         path.unlink()
-    with pytest.raises(UnknownGame):
+    with pytest.raises(NotStoredError):
         store.state(before)
     after = begun(store)["game"]
     assert listed(GameStore(folder)) == {after}
@@ -447,9 +445,9 @@ def opened_at_once(folder: Path) -> list[list[dict]]:
 
 def test_nothing_is_made_before_a_game_is_kept_and_then_for_this_user_alone(folder, store):
     assert store.summaries() == []
-    with pytest.raises(UnknownGame):
+    with pytest.raises(NotStoredError):
         store.state(ID)
-    with pytest.raises(UnknownGame):
+    with pytest.raises(NotStoredError):
         store.delete(ID)
     with pytest.raises(PlayerError):
         store.begin(game_store.new_settings("nobody", game_store.SessionRules(), 1, "2026-11-22", "You"))
@@ -498,9 +496,9 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, below):
 
 def test_names_that_cannot_be(store):
     for name in ("", "x", "../../etc/pass", "A" * 13, "ÄÄÄÄÄÄÄÄÄÄÄÄ", f"{ID}\n"):
-        with pytest.raises(UnknownGame):
+        with pytest.raises(NotStoredError):
             store.state(name)
-    assert issubclass(UnknownGame, MotifError)
+    assert issubclass(NotStoredError, MotifError)
 
 
 # Lists

@@ -15,7 +15,7 @@ DOUBTFUL, BAD, VERY_BAD = 0.03, 0.06, 0.12
 """Smallest error for each mark."""
 MARKS: tuple[tuple[float, Mark], ...] = ((VERY_BAD, "very bad"), (BAD, "bad"), (DOUBTFUL, "doubtful"))
 SIGNS: dict[Mark, str] = {"": "", "doubtful": "?!", "bad": "?", "very bad": "??"}
-"""Symbol shown after a play with each mark."""
+"""Symbol shown after a play with each mark, in order of the size of the error."""
 BLUNDER = VERY_BAD
 """Smallest error that counts as a blunder, which gnubg marks ``??``."""
 LUCK_MARKS: tuple[tuple[float, str], ...] = ((0.6, "very "), (0.3, ""))

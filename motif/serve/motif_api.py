@@ -87,7 +87,7 @@ _MOST_LISTED = 60_000_000
 """Maximum bytes of a list of answers."""
 _FILE = {"type": "string", "format": "binary"}
 """Schema of a file in a form."""
-PATH = "/api/v1/evaluate"
+EVALUATE_PATH = "/api/v1/evaluate"
 router = APIRouter(prefix="/api/v1", tags=["motif"], responses=ERRORS, route_class=BodyRoute)
 
 
@@ -505,7 +505,7 @@ class Shortcut:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        is_plain = scope["type"] == "http" and scope["path"] == PATH and scope["method"] == "POST"
+        is_plain = scope["type"] == "http" and scope["path"] == EVALUATE_PATH and scope["method"] == "POST"
         if not is_plain or scope["query_string"]:
             await self._app(scope, receive, send)
             return

@@ -51,11 +51,10 @@ from motif.serve.game_store import GameStore
 from motif.serve.questions import HintQuestion, Id, ItemId, Notation, PlayerName, Question, examples
 from motif.serve.serve_settings import ServeSettings
 from motif.serve.themes import themes_of
-from motif.serve.upload import Upload, rolls_of
+from motif.serve.upload import SHORT_MATCH, Upload, rolls_of
 
 FILES = Path(__file__).with_name("web")
 """Files of the page."""
-_SHORT_MATCH = b64encode(b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n").decode()
 _WIDEST = 2000
 _Checkers = Annotated[StrictInt, Field(ge=-CHECKERS, le=CHECKERS)]
 _TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript"}
@@ -197,7 +196,7 @@ def _placed(place: Position, state: MatchState) -> Record:
 class ReviewQuestion(Question):
     """A match to review."""
 
-    model_config = examples({"content": _SHORT_MATCH})
+    model_config = examples({"content": b64encode(SHORT_MATCH).decode()})
     name: Annotated[str, Field(max_length=200)] = "the file"
     """The file's name, for messages."""
     content: str = ""

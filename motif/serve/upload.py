@@ -33,7 +33,8 @@ _PARTS, _PART_HEAD = 16, 4096
 _PIECE = 1 << 16
 _MEMORY = 120_000_000
 """Bytes that reading may use."""
-_SHORT_MATCH = b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n"
+SHORT_MATCH = b" 1 point match\n\n Game 1\n Ann : 0  Bob : 0\n  1) 31: 8/5 6/5\n"
+"""A match file, for warming up and as an example."""
 _BETWEEN_LOOKS = 0.1
 _WALL_CLOCK = 5
 """Time that reading may take on a busy machine, as a multiple of the processor's."""
@@ -217,7 +218,7 @@ def _read_all(pipe: Any, parent: int) -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))
     # Load and compile everything before time and memory are measured.
-    read_upload(Upload("", _SHORT_MATCH), 1)
+    read_upload(Upload("", SHORT_MATCH), 1)
     _limit_memory(_MEMORY)
     with suppress(EOFError, OSError):
         pipe.send(None)

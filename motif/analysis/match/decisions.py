@@ -31,12 +31,12 @@ from motif.board.notation import NO_MOVE
 from motif.board.packed import pack_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 
-KINDS_OF_DECISION = ("opening", *CLASS_NAMES, "double", "take")
+_OPENING = "opening"
+KINDS_OF_DECISION = (_OPENING, *CLASS_NAMES, DOUBLE, TAKE)
 """Plays of the opening roll, other plays by position class, and cube decisions."""
-_OPENING, _TAKE, _DOUBLE = "opening", "take", "double"
 _ERROR_KEYS = (
-    *("game", "move", "player", "xgid", "roll", "done", "best", "error", "error_se", "mark", "source"),
-)
+    "game", "move", "player", "xgid", "roll", "done", "best", "error", "error_se", "mark", "source",
+)  # fmt: skip
 """The keys of a decision in a list of errors."""
 
 
@@ -129,7 +129,7 @@ class MatchDecision:
     def _value(self) -> float:
         """Equity of the best candidate; a double has its best answer."""
         first, *others = (one.equity for one in self.candidates)
-        return max(first, min(others)) if self.kind == _DOUBLE and len(others) > 1 else first
+        return max(first, min(others)) if self.kind == DOUBLE and len(others) > 1 else first
 
     @property
     def _outcome(self) -> str:
@@ -140,7 +140,7 @@ class MatchDecision:
 
     def _difference_of(self, known: Mapping[str, Candidate]) -> float | None:
         """Return the equity lost by the action among candidates of one source; None if there are none."""
-        if self.kind == _DOUBLE:
+        if self.kind == DOUBLE:
             answers = [known[one].equity for one in ("double, take", "double, pass") if one in known]
             if not answers or NO_DOUBLE not in known:
                 return None
@@ -169,7 +169,7 @@ class MatchDecision:
         An answer that is an error of the opponent has no difference, and comes last if the doubler gains.
         """
         rows = list(zip(self.candidates, self.differences(), strict=True))
-        if self.kind == _DOUBLE:
+        if self.kind == DOUBLE:
             rows.sort(key=lambda row: (row[0].equity > self._value, -row[0].equity))
         for rank, (one, difference) in enumerate(rows, 1):
             star = "*" if one.done == self._outcome else " "
@@ -243,7 +243,7 @@ def match_decisions(judgements: Sequence[JudgedRoll], acts: Iterable[CubeAct]) -
     """Return all decisions in order of play."""
     decisions = [*_plays(judgements), *map(_cube_decision, acts)]
     return sorted(
-        decisions, key=lambda one: (one.moment.game, one.moment.action, one.is_play, one.kind == _TAKE)
+        decisions, key=lambda one: (one.moment.game, one.moment.action, one.is_play, one.kind == TAKE)
     )
 
 
@@ -289,7 +289,7 @@ def _cube_decision(act: CubeAct) -> MatchDecision:
     return MatchDecision(
         act.chance,
         act.player,
-        _TAKE if answers else _DOUBLE,
+        TAKE if answers else DOUBLE,
         act.done,
         best if act.mistake else act.done,
         act.error,
@@ -313,23 +313,20 @@ def notes_of(
     def say(moment: Moment, lines: Sequence[str], mark: Mark = "") -> None:
         place = moment.game - 1, moment.action
         before = notes.get(place, Annotation(""))
-        worse = max(before.mark, mark, key=_RANKS.index)
+        worse = max(before.mark, mark, key=tuple(SIGNS).index)
         notes[place] = Annotation("\n".join(filter(None, [before.text, *lines])), worse)
 
     for one in decisions:
         if not one.counts:
             continue
         # The answer follows the double.
-        moment = replace(one.moment, action=one.moment.action + (one.kind == _TAKE))
+        moment = replace(one.moment, action=one.moment.action + (one.kind == TAKE))
         lost = " ".join(filter(None, (one.done or NO_MOVE, one.loss)))
         say(moment, [lost, *one.candidate_lines()], one.mark)
     for roll in rolls:
         if roll.mark:
             say(roll.roll, [f"{roll.mark}: {roll.luck:+z.3f}"])
     return notes
-
-
-_RANKS: tuple[Mark, ...] = ("", "doubtful", "bad", "very bad")
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,13 @@ import numpy as np
 
 from motif.analysis.explain.exposure import safe_next_rolls
 from motif.analysis.explain.situation import Situation, own_checkers
-from motif.analysis.explain.valued_position import explainable, values_of
+from motif.analysis.explain.valued_position import values_of
 from motif.board.moves import Play
 from motif.board.notation import OFF
 from motif.board.packed import BOARD_SIZE, OPPONENT_BAR, OWN_BAR, Board
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.probabilities import switched_equities
+from motif.evaluators.static import weights_of
 from motif.parameters.motif_set import MOTIF_SET
 from motif.parameters.named_sets import features
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
@@ -260,5 +261,5 @@ def _with_exposure(static: StaticEvaluator, seen: Board, exposed: BoolArray) -> 
 
 def _exposed(static: StaticEvaluator) -> BoolArray:
     """Return which parameters (n,) measure shots at the mover."""
-    _, weights = explainable(static)
-    return np.array([one.side == "own" and one.name in _SHOTS for one in weights.parameters.parameters])
+    parameters = weights_of(static).parameters.parameters
+    return np.array([one.side == "own" and one.name in _SHOTS for one in parameters])

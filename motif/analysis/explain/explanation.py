@@ -53,6 +53,7 @@ from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.cube_model import CubeModel, backgammon_value_lost, gammon_values
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
 from motif.evaluators.probabilities import LOSE_BACKGAMMON, LOSE_GAMMON, OUTPUTS, switched_equities, turned
+from motif.evaluators.static import weights_of
 from motif.players.ranking import cube_model_of
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
@@ -329,7 +330,7 @@ def explain_play(
     forced play, `SettingError` for an unknown language.
     """
     words = phrases(language)
-    static, _ = explainable(evaluator.without_lookahead)
+    static = explainable(evaluator.without_lookahead)
     cube_model = cube_model_of(state)
     choice = choice or _chosen(evaluator, position, roll, better, worse, state)
     plays = better, worse = choice.better.play, choice.worse.play
@@ -382,7 +383,7 @@ def _weighed(
     static: StaticEvaluator, two: tuple[ValuedPosition, ValuedPosition], view: Viewpoint, words: Phrases
 ) -> WeighedTerms:
     """Return the parts of the difference of two plays, or of half that of a position and its mirror image."""
-    _, weights = explainable(static)
+    weights = weights_of(static)
     of_one, scale = view.you_are_on_roll, AmountScale.between(*two, bound_of(static))
     pieces = split(weights, *two, of_other_player=not of_one)
     if of_one:
@@ -489,7 +490,7 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
 
     Raises `PlayerError` unless the evaluator is a weight file, bras or phase.
     """
-    static, _ = explainable(evaluator)
+    static = explainable(evaluator)
     words = phrases(LANGUAGE)
     two = first, second = valued_position(static, position), valued_position(static, position.switch_sides())
     view = Viewpoint(you_are_on_roll=True, race=both_races(*two))

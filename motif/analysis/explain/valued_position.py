@@ -31,6 +31,7 @@ from motif.evaluators.probabilities import (
     probability_to_raw,
     write_consistent,
 )
+from motif.evaluators.static import weights_of
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer
 from motif.fitting.problem import PROBABILITY
 from motif.parameters.named_sets import features
@@ -234,10 +235,10 @@ class ValuedPosition:
     """(k, 2): calibration of the win chance (`motif.evaluators.calibration`); none if k is 0."""
 
 
-def explainable(evaluator: Evaluator) -> tuple[StaticEvaluator, WeightFile]:
-    """Return the evaluator and its weights; raises `PlayerError` if its values cannot be explained."""
+def explainable(evaluator: Evaluator) -> StaticEvaluator:
+    """Return the evaluator, which has weights; raises `PlayerError` if its values cannot be explained."""
     if isinstance(evaluator, StaticEvaluator) and evaluator.weights is not None:
-        return evaluator, evaluator.weights
+        return evaluator
     raise PlayerError(
         f"{evaluator.name!r} has no named terms to explain; weight files, bras and phase can be explained"
     )
@@ -255,7 +256,7 @@ def both_races(first: ValuedPosition, second: ValuedPosition) -> bool:
 
 def valued_position(evaluator: StaticEvaluator, position: Position) -> ValuedPosition:
     """Return the value of `position` and how it is computed; raises `PlayerError` without weights."""
-    _, weights = explainable(evaluator)
+    weights = weights_of(evaluator)
     trace = evaluator.trace(position)
     packed = pack_many(position.board[None])
     inputs = FormInputs(
@@ -290,7 +291,7 @@ def values_of(
     `mixed` may change the features (n, k), except for bearoff tables and finished games.  Raises
     `PlayerError` as `valued_position` does.
     """
-    _, weights = explainable(evaluator)
+    weights = weights_of(evaluator)
     packed = pack_many(boards)
     values = np.empty(len(boards))
     covered = covered_boards(evaluator.model.bearoff, boards)

@@ -10,9 +10,9 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import CHECKERS, Board, pack_many
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
-from motif.doubling.cube_states import cube_model_for
+from motif.doubling.cube_states import cube_model_for, without_doubles
 from motif.evaluators import Evaluator
-from motif.evaluators.cube_model import EVEN, CubeModel, without_cube
+from motif.evaluators.cube_model import EVEN, CubeModel
 from motif.evaluators.probabilities import switched_equities
 
 LOSSES = {points: loss for loss, points in RESIGNATIONS.items()}
@@ -52,7 +52,7 @@ def value_of_playing_on(position: Position, state: MatchState, evaluator: Evalua
 
     The roll is that of `state`.  The equity depends on the score, and on the Jacoby rule.
     """
-    cube_model = without_cube(cube_model_for(state))
+    cube_model = without_doubles(state)
     certain = certain_loss(position, state.dice)
     if certain is not None:
         return _value(cube_model, certain)

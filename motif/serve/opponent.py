@@ -4,7 +4,6 @@ Plays are chosen for the score and the cube; the player doubles, takes, drops, b
 """
 
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -13,19 +12,17 @@ from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
 from motif.board.rules import gammons_count
 from motif.doubling import CubeDecision, cube_decision
-from motif.doubling.cube_states import cube_model_for
+from motif.doubling.cube_states import without_doubles
 from motif.doubling.equities import DOUBLED_WORTH, scale
-from motif.evaluators.cube_model import BEAVERED, NO_CUBE, CubeModel, without_cube
+from motif.evaluators.cube_model import BEAVERED
 from motif.evaluators.known_players import default_player, entry_of, without_plies
 from motif.players import Player, load
 from motif.players.player import cube_evaluator
+from motif.players.ranking import cube_model_of
 from motif.players.resignations import LOSSES, certain_loss, is_accepted
 from motif.runtime.errors import PlayerError
 from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
-
-ADVISOR = default_player()
-"""The player that makes the cube decisions of one without calibrated probabilities."""
 
 
 class Opponent:
@@ -39,7 +36,8 @@ class Opponent:
         self.name = name
         self.seed = seed
         self._player: Player = load(name)
-        self._cube = cube_evaluator(self._player) or load(ADVISOR).require_evaluator()
+        # The default player, static, decides on the cube for players without calibrated probabilities.
+        self._cube = cube_evaluator(self._player) or load(default_player()).require_evaluator()
         self._plays = 0
         self._at_plies: dict[int, Opponent] = {}
 
@@ -88,7 +86,7 @@ class Opponent:
         number, self._plays = self._plays, self._plays + 1
         if len(plays) == 1:
             return plays[0]
-        cubeful = self._player.with_cube(_cube_model(state))
+        cubeful = self._player.with_cube(cube_model_of(state))
         states = derive_states(self.seed, number, 1, 0)
         after = cubeful.choose_many(position.board[None], np.array([[max(roll), min(roll)]]), states)[0]
         for play in plays:
@@ -139,10 +137,4 @@ class Opponent:
 
     def _equity(self, position: Position, state: MatchState) -> float:
         """Normalised equity of the player on roll with the cube out of play."""
-        cube_model = without_cube(cube_model_for(replace(state, dice=None, doubled=False, decision="me")))
-        return float(self._cube.cubeful_equities(position.board[None], cube_model, 0)[0])
-
-
-@lru_cache(maxsize=256)
-def _cube_model(state: MatchState | None) -> CubeModel:
-    return NO_CUBE if state is None else cube_model_for(state)
+        return float(self._cube.cubeful_equities(position.board[None], without_doubles(state), 0)[0])

@@ -247,7 +247,7 @@ _JIT = "from motif.compiler.jit import kernel\n"
         ("", "from motif.runtime.errors import PlayError\nfrom motif.board.shell import Shell", 0),
     ],
 )
-def test_violations_of_the_wall_are_detected(low, high, expected):
+def test_violations_by_kernel_files_are_detected(low, high, expected):
     low_kernel = f"{_JIT}{low}\n@kernel\ndef low():\n    return 1"
     high_kernel = f"{_JIT}from motif.board.low import low\n{high}\n@kernel\ndef high():\n    return low()"
     texts = {

@@ -174,7 +174,7 @@ def kernel_references(text: str, path: Path) -> set[tuple[str, str]] | None:
 
 
 class CompiledCore:
-    """Files with kernels in the folders of `CORE`, and the wall around those called from other files."""
+    """Files with kernels in the folders of `CORE`, and what those called from other files may import."""
 
     def __init__(self, texts: Mapping[Path, str]) -> None:
         """Take the sources of all files by their paths relative to the root."""
@@ -184,12 +184,12 @@ class CompiledCore:
         self.references = {path: names for path, names in references.items() if names is not None}
         """References of kernels, by file; see `kernel_references`."""
         called = {self._files[module] for names in self.references.values() for module, _ in names}
-        self.walled = sorted(path for path in called & set(self.references) if path.parts[1] in CORE)
+        self.called = sorted(path for path in called & set(self.references) if path.parts[1] in CORE)
         """Files whose kernels are called by other files."""
         self._within = self._files_within()
 
     def breaches(self) -> list[str]:
-        """Return references of kernels and imports within the wall to anything but kernels and constants."""
+        """Return references of kernels, and imports of called files, beyond kernels and constants."""
         lines = [
             f"{path}: a kernel refers to {name} of {self._files[module]}"
             for path, names in self.references.items()
@@ -198,7 +198,7 @@ class CompiledCore:
         ]
         lines += [
             f"{path}: its kernels are called from other files, but it imports {imported}"
-            for path in self.walled
+            for path in self.called
             for imported in sorted(self._graph[path])
             if imported not in self._within
         ]

@@ -281,7 +281,7 @@ def _play(
     return start, np.concatenate([chances, equities[..., None]], axis=-1)
 
 
-def cube_player(evaluator: Evaluator) -> CubePlayer:
+def cubeful_player(evaluator: Evaluator) -> CubePlayer:
     """Return the player of both sides in a rollout with a cube; it plays by cubeful equities."""
     if isinstance(evaluator, StaticEvaluator):
         return CubePlayer(partial(_chosen_compiled, evaluator.model), evaluator.evaluate_many)
@@ -308,7 +308,7 @@ def _play_with_cube(
     packed, items, first, trials, start = portion
     count = len(packed)
     cube_states = np.resize(np.array(cube.first, np.int64), count)
-    player = cube_player(evaluator)
+    player = cubeful_player(evaluator)
     games = games_with_cube(
         (player, player),
         cube.cubes._replace(beavers=False),

@@ -159,7 +159,7 @@ class Evaluator(ABC):
         return np.zeros(len(boards), np.int64)
 
     def is_exact(self, boards: Board) -> BoolArray:
-        """Return which of `boards` (n, 26) have exact probabilities, by tables or as the game is over."""
+        """Return which of `boards` (n, 26) have exact probabilities, such as finished games; here, none."""
         return np.zeros(len(boards), np.bool_)
 
     def choosing_equities(

@@ -1,11 +1,12 @@
 """The five cumulative probabilities, their equity, raw sums, and switching sides.
 
 ``win, win_gammon, win_backgammon, lose_gammon, lose_backgammon`` belong to the player on roll, before the
-roll; gammons include backgammons. Values after a play are those of the other player: only `turned` (with its
-compiled counterparts `switch_probabilities` and `switch_value`) converts them to the mover's.
+roll; gammons include backgammons. Values after a play are those of the other player. They are converted to
+the mover's only here: probabilities by `turned`, `Probabilities.turned` and the compiled
+`switch_probabilities`, equities by `switched_equities` and the compiled `switch_value`.
 
 A raw sum x is mapped to a value between two bounds: y = low + (high - low) (tanh x + 1) / 2. Source: Tom
-Keith, "How Motif Works" (2004), with low = 0 and high = 1. Fits use the same map,
+Keith, "How Motif Works" (2004), with low = 0 and high = 1. Fits use the same map, the `inverse_link` of
 `motif.fitting.problem.Link`; a test compares the two.
 """
 

@@ -68,8 +68,8 @@ _MIN_ANGLE = 1e-9
 def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recorder) -> Ending:
     """Fit by coordinate descent; a ranking term and a ridge are supported.
 
-    Without `start`, the fit begins at the prior if there is one, otherwise at the bias that predicts the mean
-    label, and the first few passes fit only the linear weights. A pass consists of all sweeps over one model.
+    Without `start`, the fit begins at the bias that predicts the mean label, and the first few passes fit
+    only the linear weights. A pass consists of all sweeps over one model.
     """
     objective, failure = Objective(problem), None
     state = _CoordinateState(objective, starting_weights(problem, start))
@@ -161,7 +161,7 @@ class _CoordinateState:
         return step.times(falls[0] / bends[0, 0] if bends[0, 0] > 0 else 0.0)
 
     def _take(self, step: _Step, gradient: FloatArray) -> Ending | None:
-        """Return the step, halved until the error falls, or None and the reason of the failure."""
+        """Take the step, halved until the error falls; return the reason if this fails."""
         self._last = None
         if (failure := faulty(step.weights, gradient)) is not None:
             return failure

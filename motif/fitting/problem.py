@@ -1,7 +1,7 @@
 """The problem of one fit: samples, terms, link and settings of the error, which are checked once.
 
-The link maps a raw prediction x to a predicted value y = low + (high - low) (tanh(x) + 1) / 2. Source: Tom
-Keith, "How Motif Works" (2004), with low = 0 and high = 1. The tests compare it with `numpy.tanh`.
+The inverse of the link maps a raw prediction x to a value y = low + (high - low) (tanh(x) + 1) / 2. Source:
+Tom Keith, "How Motif Works" (2004), with low = 0 and high = 1. The tests compare it with `numpy.tanh`.
 
 The ranking term weights differences between the plays of a decision more than their common level. Its
 operator M = I + (sqrt(1 + strength) - 1) C acts on residuals and on the rows of their Jacobian; C subtracts

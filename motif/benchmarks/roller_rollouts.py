@@ -20,12 +20,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from motif.board.packed import Board
-from motif.evaluators.probabilities import OUTPUTS, equities
+from motif.evaluators.probabilities import HEADS, equities
 from motif.rollouts.comparison import Stage, stage_of
 from motif.rollouts.tally import Tally, standard_errors
 from motif.runtime.arrays import BoolArray, FloatArray
 
-_COLUMNS = len(OUTPUTS) + 1
 _GROWTH = 0.5
 """Trials between two looks, relative to the trials so far; fewer looks mean fewer false alarms."""
 
@@ -132,7 +131,7 @@ class _DecisionRollout:
         self._begin()
 
     def _begin(self) -> None:
-        self._tallies = [Tally(len(self._packed) * _COLUMNS) for _ in self._rollers]
+        self._tallies = [Tally(len(self._packed) * len(HEADS)) for _ in self._rollers]
         self._trials = np.zeros((len(self._packed), len(self._rollers)), np.int64)
         for number, roller in enumerate(self._rollers):
             self._play(number, roller.portion)
@@ -173,7 +172,7 @@ class _DecisionRollout:
         self._trials[self._left, number] = tally.trials
 
     def _keep(self, kept: BoolArray) -> None:
-        columns = np.flatnonzero(np.repeat(kept, _COLUMNS))
+        columns = np.flatnonzero(np.repeat(kept, len(HEADS)))
         self._tallies = [tally.of_columns(columns) for tally in self._tallies]
         self._left = self._left[kept]
 

@@ -23,8 +23,11 @@ from motif.runtime.arrays import FloatArray
 
 OUTPUTS = ("win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon")
 WIN, WIN_GAMMON, WIN_BACKGAMMON, LOSE_GAMMON, LOSE_BACKGAMMON = range(5)
-HEADS = (*OUTPUTS, "equity")
-EQUITY_HEAD = HEADS.index("equity")
+RANKING_HEAD = "equity"
+"""The head that ranks plays."""
+HEADS = (*OUTPUTS, RANKING_HEAD)
+"""Names of the five probabilities and of the equity: heads of weights, labels, and results of rollouts."""
+EQUITY_HEAD = HEADS.index(RANKING_HEAD)
 _Number = TypeVar("_Number", bound=np.number)
 EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
 
@@ -144,7 +147,7 @@ EQUITY_BOUND = 3.0
 
 def bounds(head: str) -> tuple[float, float]:
     """Return the lowest and highest value of the head called `head`."""
-    return (-EQUITY_BOUND, EQUITY_BOUND) if head == HEADS[EQUITY_HEAD] else (0.0, 1.0)
+    return (-EQUITY_BOUND, EQUITY_BOUND) if head == RANKING_HEAD else (0.0, 1.0)
 
 
 @inline_kernel

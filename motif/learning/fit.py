@@ -18,6 +18,7 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.kernels import score_packed
+from motif.evaluators.probabilities import HEADS, RANKING_HEAD
 from motif.evaluators.static import prepared, simple
 from motif.evaluators.weight_file import LINE_WANTED, HeadWeights, PointTableFilter, WeightFile, is_line
 from motif.fitting.objective import FAILURES, TOLERANCE, FitResult
@@ -35,7 +36,6 @@ from motif.learning.fit_errors import (
 from motif.learning.fit_settings import FitSettings
 from motif.learning.fitted_weights import FittedWeights
 from motif.learning.heads import (
-    RANKING_HEAD,
     HeadFit,
     classes_to_fit,
     fit_head,
@@ -47,7 +47,7 @@ from motif.learning.heads import (
 from motif.learning.hidden_classes import METHOD, check_start, fit_hidden_classes
 from motif.learning.label_levels import with_levels
 from motif.learning.move_filter import KEPT_PLAYS, filter_steps
-from motif.learning.rows import LABELS, ClassRows, check_different, class_rows
+from motif.learning.rows import ClassRows, check_different, class_rows
 from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import ALL
@@ -305,7 +305,7 @@ def warm_up() -> None:
     boards = np.repeat(Position.start().board[None], _WARM_UP_ROWS, axis=0)
     features(parameter_set(FitSettings().parameters), boards)
     # The content of the rows does not matter.
-    columns = np.linspace(0, 1, _WARM_UP_ROWS * len(LABELS)).astype(np.float32).reshape(_WARM_UP_ROWS, -1)
+    columns = np.linspace(0, 1, _WARM_UP_ROWS * len(HEADS)).astype(np.float32).reshape(_WARM_UP_ROWS, -1)
     numbers = np.arange(_WARM_UP_ROWS) // 2
     games = numbers.astype(np.int32)
     rows = ClassRows("contact", columns, columns, numbers, boards, games, _WARM_UP_ROWS - 2)

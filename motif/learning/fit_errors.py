@@ -10,15 +10,15 @@ from motif.benchmarks.choices import recorded_decisions
 from motif.benchmarks.losses import Rows, rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators.kernels import score_packed
-from motif.evaluators.probabilities import bounds, switched_equities
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN, bounds, switched_equities
 from motif.evaluators.static import from_weights, prepared, weights_model
 from motif.evaluators.weight_file import WeightFile
 from motif.fitting.objective import FitResult
 from motif.fitting.problem import Link
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import RANKING_HEAD, rows_of_head
+from motif.learning.heads import rows_of_head
 from motif.learning.label_noise import NoiseFreeError, root_mean
-from motif.learning.rows import LABELS, ClassRows
+from motif.learning.rows import ClassRows
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
 from motif.runtime.arrays import FloatArray
@@ -84,11 +84,10 @@ def win_errors_of_weights(
     rows: Mapping[str, ClassRows], weights: WeightFile, settings: FitSettings
 ) -> WinErrors:
     """Measure the errors of the win probability of `weights` on the positions to which they apply."""
-    evaluator, win = from_weights(weights), LABELS.index("win")
-    sides = []
+    evaluator, sides = from_weights(weights), []
     for part in rows.values():
         use = rows_of_head(part.boards, "win", settings)
-        errors = evaluator.evaluate_many(part.boards[use])[:, 0] - part.labels[use, win]
+        errors = evaluator.evaluate_many(part.boards[use])[:, WIN] - part.labels[use, WIN]
         sides.append(np.split(errors**2, [np.count_nonzero(use[: part.training])]))
     train, rest = map(np.concatenate, zip(*sides, strict=True))
     return float(np.sqrt(train.mean())), float(np.sqrt(rest.mean())) if len(rest) else None
@@ -106,7 +105,7 @@ def label_noise_of(
             return None
         side = slice(part.training, None) if held else slice(part.training)
         use = rows_of_head(part.boards[side], head, settings)
-        variances.append(part.variances[side][use, LABELS.index(head)])
+        variances.append(part.variances[side][use, HEADS.index(head)])
     return root_mean(variances)
 
 
@@ -121,7 +120,7 @@ def overall_errors(
         for part in map(rows.__getitem__, ranked):
             boards = part.boards[part.training :]
             use = rows_of_head(boards, RANKING_HEAD, settings)
-            labels = part.labels[part.training :][use, LABELS.index(RANKING_HEAD)]
+            labels = part.labels[part.training :][use, EQUITY_HEAD]
             squares.append((link.inverse_link(_ranking_scores(boards[use], weights)) - labels) ** 2)
         errors[RANKING_HEAD] = NoiseFreeError(
             root_mean(squares), label_noise_of(rows, ranked, RANKING_HEAD, settings)
@@ -135,7 +134,7 @@ def _validation(
     """Yield decisions, labels, classes, games and scores for the mover of each class's validation rows."""
     for class_name, part in rows.items():
         validation = slice(part.training, None)
-        equity = part.labels[validation, LABELS.index(RANKING_HEAD)]
+        equity = part.labels[validation, EQUITY_HEAD]
         code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
         scores = switched_equities(_ranking_scores(part.boards[validation], weights))
         yield part.decisions[validation], equity, code, part.games[validation], scores

@@ -9,7 +9,7 @@ import numpy as np
 from motif.board.packed import CHECKERS, Board
 from motif.evaluators import OUTPUTS
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
-from motif.evaluators.probabilities import HEADS, bounds
+from motif.evaluators.probabilities import HEADS, RANKING_HEAD, bounds
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.fitting.objective import FitResult
 from motif.fitting.problem import Link, Problem
@@ -17,13 +17,11 @@ from motif.fitting.significance import HeadTerms, significance, term_names, term
 from motif.fitting.solvers import pruned, solver
 from motif.fitting.terms import Terms
 from motif.learning.fit_settings import FitSettings
-from motif.learning.rows import LABELS, ClassRows, rows_where
+from motif.learning.rows import ClassRows, rows_where
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import FitError, MotifError
 
-RANKING_HEAD = "equity"
-"""The head that ranks plays."""
 _NEEDED_CLASSES = ("contact", "race")
 """Required classes; others are evaluated as contact if they have no weights."""
 # Too rare in rollouts for second-degree weights.
@@ -123,7 +121,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
     terms = head_terms(rows.class_name, head, rows.features.shape[1], settings)
     return Problem(
         rows_where(rows.features, use),
-        rows.labels[use, LABELS.index(head)].astype(np.float64),
+        rows.labels[use, HEADS.index(head)].astype(np.float64),
         terms,
         Link(*bounds(head)),
         decisions=rows_where(rows.decisions, use),
@@ -154,7 +152,7 @@ def _heads(class_name: str, settings: FitSettings) -> tuple[str, ...]:
     if settings.heads == "win":
         return ("win",)
     # An equity of 3 tanh x cannot reach that of a certain win or loss; probabilities can.
-    return OUTPUTS if class_name == "race" else LABELS
+    return OUTPUTS if class_name == "race" else HEADS
 
 
 def settings_of(weights: WeightFile) -> FitSettings:

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from motif.evaluators.hidden_unit_words import typical_boards, unit_names
-from motif.evaluators.probabilities import OUTPUTS
+from motif.evaluators.probabilities import OUTPUTS, RANKING_HEAD
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer, WeightFile, to_digits
 from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenSettings, fit_hidden
 from motif.fitting.objective import Ending, FitResult
 from motif.fitting.significance import weight_vector
 from motif.learning.fit_settings import FitSettings
-from motif.learning.heads import RANKING_HEAD, rows_of_head
+from motif.learning.heads import rows_of_head
 from motif.learning.rows import ClassRows, rows_where
 from motif.parameters import ParameterSet, parameter_set
 from motif.runtime.errors import FitError

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from motif.evaluators import OUTPUTS
+from motif.evaluators.probabilities import HEADS
 from motif.runtime.arrays import Float32Array
 from motif.sampling.dataset import Dataset
 from motif.sampling.dataset_files import ROLLOUTS
@@ -40,7 +40,7 @@ def label_variances(samples: Dataset, settings: Mapping[str, object]) -> Float32
 
     `settings` are those in the manifest of the dataset of the `samples`.
     """
-    variances = np.full((len(samples), len(OUTPUTS) + 1), np.nan, np.float32)
+    variances = np.full((len(samples), len(HEADS)), np.nan, np.float32)
     labeller = str(settings.get("label", ROLLOUTS))
     if labeller not in (ROLLOUTS, OUTCOME):
         if ROLLOUTS not in labeller:  # such as @2:rollout

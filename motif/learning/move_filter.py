@@ -3,10 +3,10 @@
 import numpy as np
 
 from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE, step_columns
-from motif.evaluators.probabilities import switched_equities
+from motif.evaluators.probabilities import EQUITY_HEAD, switched_equities
 from motif.fitting.curvature import decision_chunks
 from motif.fitting.problem import decision_starts
-from motif.learning.rows import LABELS, ClassRows
+from motif.learning.rows import ClassRows
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.parallel import one_thread
 
@@ -25,7 +25,7 @@ def filter_steps(rows: ClassRows) -> Float32Array:
     """
     train = slice(rows.training)
     boards, decision = rows.boards[train], rows.decisions[train]
-    equity = rows.labels[train, LABELS.index("equity")]
+    equity = rows.labels[train, EQUITY_HEAD]
     gram = np.zeros((POINT_COLUMNS, POINT_COLUMNS))
     moment = np.zeros(POINT_COLUMNS)
     gain = switched_equities(equity.astype(np.float64))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, Board
 from motif.evaluators import OUTPUTS
-from motif.evaluators.probabilities import bounds
+from motif.evaluators.probabilities import HEADS, bounds
 from motif.fitting.problem import Link, decision_starts
 from motif.learning.label_noise import label_variances
 from motif.parameters import ParameterSet
@@ -31,9 +31,8 @@ from motif.runtime.files import refusals
 from motif.sampling.dataset import Dataset, drawn_games, joined, read_parts
 from motif.sampling.dataset_files import games_key, read_column, read_manifest, read_manifest_positions
 
-LABELS = (*OUTPUTS, "equity")
 """Columns of `ClassRows.labels`."""
-_CONTENT = ("game", "ply", "decision", "trials", *LABELS)
+_CONTENT = ("game", "ply", "decision", "trials", *HEADS)
 """Columns that tell datasets of the same games apart."""
 _SIDES = ("training", "validation")
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -50,7 +49,7 @@ class ClassRows:
     features: Float32Array
     """(n, size of the parameter set): scaled features."""
     labels: Float32Array
-    """(n, len(LABELS)): labels."""
+    """(n, len(HEADS)): labels."""
     decisions: IntArray
     """(n,): ids; the rows of one decision are consecutive."""
     boards: Board
@@ -60,7 +59,7 @@ class ClassRows:
     training: int
     """Number of training rows."""
     variances: Float32Array | None = None
-    """(n, len(LABELS)): variances of the labels, NaN if unknown; None if all are unknown."""
+    """(n, len(HEADS)): variances of the labels, NaN if unknown; None if all are unknown."""
 
     def __len__(self) -> int:
         return len(self.decisions)
@@ -268,10 +267,10 @@ def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
     return ClassRows(
         class_name,
         column("features", np.float32).reshape(-1, size),
-        column("labels", np.float32).reshape(-1, len(LABELS)),
+        column("labels", np.float32).reshape(-1, len(HEADS)),
         column("decisions", np.int64),
         column("boards", np.int8).reshape(-1, BOARD_SIZE),
         column("games", np.int32),
         training,
-        column("variances", np.float32).reshape(-1, len(LABELS)),
+        column("variances", np.float32).reshape(-1, len(HEADS)),
     )

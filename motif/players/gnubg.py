@@ -15,7 +15,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.cube_model import CubeModel
-from motif.evaluators.probabilities import write_finished
+from motif.evaluators.probabilities import HEADS, write_finished
 from motif.parameters.position_class import RACE, classify_many
 from motif.players.gnubg_process import gnubg_path, idle_processes, installed_gnubg
 from motif.players.player import EvaluatorPlayer, Player
@@ -25,9 +25,6 @@ from motif.runtime.errors import PlayerError, PlayError, PositionError
 __all__ = ["GnubgEvaluator", "GnubgPlayer", "gnubg_path", "load_gnubg"]
 
 _NAME = re.compile(r"gnubg(?:@([0-9]))?")
-
-# Count of numbers in gnubg's evaluation: the five probabilities and the equity.
-_NUMBERS = len(OUTPUTS) + 1
 
 
 def settings_for(plies: int) -> tuple[str, ...]:
@@ -67,7 +64,7 @@ def chances(answer: str) -> list[float]:
         numbers = [float(word) for word in answer.split()]
     except ValueError:
         numbers = []
-    if len(numbers) != _NUMBERS or not all(0 <= number <= 1 for number in numbers[: len(OUTPUTS)]):
+    if len(numbers) != len(HEADS) or not all(0 <= number <= 1 for number in numbers[: len(OUTPUTS)]):
         raise PlayerError(f"gnubg returned {quoted(answer)}, which is not an evaluation")
     return numbers[: len(OUTPUTS)]
 

@@ -27,11 +27,12 @@ from motif.benchmarks.choices import WorstDecision, player_choices, summary, wor
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.packed import Board
 from motif.evaluators import WeightFile, read_weight_file
+from motif.evaluators.probabilities import RANKING_HEAD
 from motif.evaluators.static import from_weights
 from motif.fitting.significance import HeadTerms
 from motif.learning.bootstrap_config import CONFIG, BootstrapConfig, VersionStep, load_config
 from motif.learning.bootstrap_run import TERMS, WEIGHTS, OnVersion
-from motif.learning.heads import RANKING_HEAD, has_hidden_units
+from motif.learning.heads import has_hidden_units
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import held_out
 from motif.learning.version_summary import FIGURES, STEPS, VersionSummary

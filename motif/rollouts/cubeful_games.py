@@ -20,7 +20,7 @@ from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.cube_model import EVEN, NO_STATE, CubeModel, is_known, known_boards, value_held
 from motif.evaluators.kernels import best_cubeful_reply
-from motif.evaluators.probabilities import WIN, WIN_GAMMON, switched_equities, turned, write_finished
+from motif.evaluators.probabilities import HEADS, WIN, WIN_GAMMON, switched_equities, turned, write_finished
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Choose, Dice, Games, States, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
@@ -177,7 +177,7 @@ class _Table:
         self.ends = CubeGames(
             np.zeros(len(boards), np.int64),
             states.copy(),
-            np.zeros((len(boards), len(OUTPUTS) + 1)),
+            np.zeros((len(boards), len(HEADS))),
             np.zeros(len(boards)),
         )
 

@@ -23,7 +23,15 @@ from motif.board.packed import PACKED_WORDS, copy_words, occupied
 from motif.compiler.jit import NOTHING, bytes_of, inline_kernel, kernel, lean_kernel, words_of
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.kernels import RANDOM_MODEL, best_reply, choose_within, trace_value, value_after
-from motif.evaluators.probabilities import OUTPUTS, WIN, certain, equity_of, switch_probabilities
+from motif.evaluators.probabilities import (
+    EQUITY_HEAD,
+    HEADS,
+    OUTPUTS,
+    WIN,
+    certain,
+    equity_of,
+    switch_probabilities,
+)
 from motif.parameters.position_class import in_contact
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.streams import DICE_PAIRS, derive, dice_of, mix, next_below, next_roll
@@ -139,7 +147,7 @@ def first_rolls(seed, item, first_trial, trials):
 
 MAX_PLIES = 3000
 """Number of plies after which a game is stopped as a draw; real games end within a few hundred plies."""
-COLUMNS = len(OUTPUTS) + 1
+COLUMNS = len(HEADS)
 """Number of results: the five probabilities and the equity."""
 _TRIALS_AT_ONCE = CYCLE
 _FIRST_POSITIONS = len(ROLLS) + len(ROLLS) ** 2
@@ -336,8 +344,8 @@ def roll_out(model, rules, packed, items, seed, first_trial, trials, space, sums
                     sums[k, j] += row[j]
                     squares[k, j] += row[j] * row[j]
                 equity = equity_of(row)
-                sums[k, COLUMNS - 1] += equity
-                squares[k, COLUMNS - 1] += equity * equity
+                sums[k, EQUITY_HEAD] += equity
+                squares[k, EQUITY_HEAD] += equity * equity
 
 
 @inline_kernel

@@ -15,7 +15,7 @@ from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.known_players import LATEST
 from motif.evaluators.model import Model
 from motif.evaluators.own import EvaluatorLike, as_evaluator
-from motif.evaluators.probabilities import OUTPUTS, turned
+from motif.evaluators.probabilities import HEADS, OUTPUTS, turned
 from motif.evaluators.static import prepared
 from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, chosen_in_states, games_with_cube
 from motif.rollouts.games import Choose, Games, States, trial_dice
@@ -29,7 +29,8 @@ from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, end_if_cancelled, progress
 from motif.runtime.settings import changed
 
-RESULT_NAMES = (*OUTPUTS, "equity")
+RESULT_NAMES = HEADS
+"""Names of the results of a rollout."""
 _TRIALS_AT_ONCE = 1296
 """Number of trials of all boards per task of a worker."""
 TRIALS_A_CHECK = 9 * ROUND
@@ -184,7 +185,7 @@ def tally_trials(
     most ``settings.se`` after a multiple of `TRIALS_A_CHECK`. Trial t of a board uses the random stream
     (seed, its entry of `items`, t), so that the result does not depend on `jobs`.
     """
-    columns = together * (len(OUTPUTS) + 1)
+    columns = together * len(RESULT_NAMES)
     tallies = [Tally(columns, settings.rolls_of(int(item))) for item in items[::together]]
     settled: set[int] = set()
     stops = settings.se > 0

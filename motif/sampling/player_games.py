@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import Board, pack_many
-from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
+from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.own import OwnEvaluator
+from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import model_fingerprint
 from motif.players.player import random_player
 from motif.rollouts.games import SeededDice, States, lockstep, starts, trial_states
@@ -101,7 +102,7 @@ def _places(decision: IntArray, *keys: npt.NDArray[np.generic]) -> IntArray:
 def rolled_out(evaluator: Evaluator, data: Dataset, settings: RolloutSettings) -> Dataset:
     """Return the positions with labels from rollouts, with the same dice within a decision."""
     tallies = tally_trials(evaluator, settings, pack_many(data.boards), data.decision, jobs=1)
-    means = np.array([tally.mean() for tally in tallies], np.float32).reshape(-1, len(OUTPUTS) + 1)
+    means = np.array([tally.mean() for tally in tallies], np.float32).reshape(-1, len(HEADS))
     return replace(
         data,
         probabilities=means[:, :-1],

@@ -15,9 +15,9 @@ from motif.board.outcome import finished_points
 from motif.board.packed import PACKED_SIZE, PACKED_WORDS, copy_words, occupied
 from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.evaluators.kernels import choose, score_plays
-from motif.evaluators.probabilities import equity_of, switch_value
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS, equity_of, switch_value
 from motif.parameters.position_class import CONTACT, classify
-from motif.rollouts.playout import COLUMNS, MAX_PLIES, board_trials, roll_out
+from motif.rollouts.playout import MAX_PLIES, board_trials, roll_out
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
 
@@ -29,9 +29,6 @@ DECISIONS_A_GAME = 1 << 16
 GAME_TRIAL = np.uint64(1 << 63)
 MAX_ROWS = 1 << 16
 """Maximum number of positions of one game; later positions are not recorded."""
-
-_EQUITY = COLUMNS - 1
-"""Index of the last column, after the probabilities."""
 
 
 class SamplingRules(NamedTuple):
@@ -79,8 +76,8 @@ def new_record(rows: int = MAX_ROWS, trials: int = 0) -> SampledPositions:
         np.zeros(rows, np.int64),
         np.zeros(rows, np.int32),
         np.zeros(rows, np.bool_),
-        np.zeros((rows, COLUMNS)),
-        np.zeros((rows, COLUMNS)),
+        np.zeros((rows, len(HEADS))),
+        np.zeros((rows, len(HEADS))),
         # Zeros take no memory until they are overwritten.
         np.zeros((rows, trials)),
     )
@@ -157,7 +154,7 @@ def _best_by_rollouts(tried, count, scores):
     """Return the best of `count` plays by rollouts, and write their values for the mover to `scores`."""
     best = 0
     for k in range(count):
-        scores[k] = switch_value(tried.sums[k, _EQUITY])
+        scores[k] = switch_value(tried.sums[k, EQUITY_HEAD])
         if scores[k] > scores[best]:
             best = k
     return best
@@ -171,7 +168,7 @@ def _record(record, rows, tried, order, wanted, played):
         source = words_of(tried.boards[play])
         if finished_points(source) == 0:
             _put(record, rows, source, tried.items[play], tried.plies[play], play == played)
-            for j in range(COLUMNS):
+            for j in range(len(HEADS)):
                 record.sums[rows, j] = tried.sums[play, j]
                 record.squares[rows, j] = tried.squares[play, j]
             for number in range(tried.trials.shape[1]):
@@ -280,12 +277,12 @@ def label(model, record, count, rules, space):
     if record.trials.shape[1] == 0:
         roll_out(model, rules.rollout, boards, items, rules.seed, 0, trials, space, sums, squares)
         return
-    starts, results = words_of(boards), np.empty((trials, _EQUITY))
+    starts, results = words_of(boards), np.empty((trials, len(OUTPUTS)))
     for k in range(count):
         board_trials(model, rules.rollout, starts[k], items[k], rules.seed, 0, space, results)
         for number in range(trials):
             row = results[number]
-            for j in range(_EQUITY):
+            for j in range(len(OUTPUTS)):
                 sums[k, j] += row[j]
             record.trials[k, number] = equity_of(row)
-            sums[k, _EQUITY] += record.trials[k, number]
+            sums[k, EQUITY_HEAD] += record.trials[k, number]

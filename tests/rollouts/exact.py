@@ -9,10 +9,10 @@ from motif.board.outcome import outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.compiler.jit import kernel
-from motif.evaluators.probabilities import certain, equities
+from motif.evaluators.probabilities import HEADS, OUTPUTS, certain, equities
 from motif.evaluators.static import prepared
 from motif.players import Player
-from motif.rollouts.playout import COLUMNS, roll_trials
+from motif.rollouts.playout import roll_trials
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.streams import derive_states
 
@@ -48,9 +48,9 @@ def _chances(player: Player, position: Position) -> tuple[float, ...]:
 
 def single_trials(board: np.ndarray, item: int, trials: int, model, seed=0, **rules) -> np.ndarray:
     """Results of trials 0, 1, ... of one board, each rolled out separately: (trials, 6)."""
-    results = np.zeros((trials, COLUMNS))
+    results = np.zeros((trials, len(HEADS)))
     for trial in range(trials):
-        row = np.zeros((1, 1, COLUMNS - 1))
+        row = np.zeros((1, 1, len(OUTPUTS)))
         packed, (ready, space) = pack_many(board[None]), prepared(model)
         roll_trials(
             ready, RolloutSettings(**rules).rules(), packed, np.array([item]), seed, trial, space, row

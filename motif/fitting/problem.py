@@ -14,11 +14,13 @@ u) / sum(root^2), and centring subtracts root * mean from each row.
 
 import math
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.compiler.jit import fast_kernel, inline_kernel
+from motif.evaluators.probabilities import bounds
 from motif.fitting.terms import Terms
 from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import FitError
@@ -108,10 +110,14 @@ class Link:
         return np.arctanh(np.clip(tangent, -end, end))
 
 
-PROBABILITY = Link(0.0, 1.0)
+@cache
+def link_of(head: str) -> Link:
+    """Return the link of the head called `head`: of a probability, or of cubeless money equity in points."""
+    return Link(*bounds(head))
+
+
+PROBABILITY = link_of("win")
 """The link of a probability."""
-EQUITY = Link(-3.0, 3.0)
-"""The link of cubeless money equity, in points."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Errors of fitted weights on their dataset: errors of probabilities and of the chosen plays."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +10,11 @@ from motif.benchmarks.choices import recorded_decisions
 from motif.benchmarks.losses import Rows, rows_of_classes
 from motif.board.packed import Board, pack_many
 from motif.evaluators.kernels import score_packed
-from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN, bounds, switched_equities
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN, switched_equities
 from motif.evaluators.static import from_weights, prepared, weights_model
 from motif.evaluators.weight_file import WeightFile
 from motif.fitting.objective import FitResult
-from motif.fitting.problem import Link
+from motif.fitting.problem import link_of
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import rows_of_head
 from motif.learning.label_noise import NoiseFreeError, root_mean
@@ -116,12 +116,12 @@ def overall_errors(
     errors = {"win": NoiseFreeError(win, label_noise_of(rows, rows, "win", settings))}
     ranked = [name for name in rows if RANKING_HEAD in weights.classes.get(name, {}) or settings.hidden]
     if ranked:
-        link, squares = Link(*bounds(RANKING_HEAD)), []
+        scores, link, squares = _scorer(weights), link_of(RANKING_HEAD), []
         for part in map(rows.__getitem__, ranked):
             boards = part.boards[part.training :]
             use = rows_of_head(boards, RANKING_HEAD, settings)
             labels = part.labels[part.training :][use, EQUITY_HEAD]
-            squares.append((link.inverse_link(_ranking_scores(boards[use], weights)) - labels) ** 2)
+            squares.append((link.inverse_link(scores(boards[use])) - labels) ** 2)
         errors[RANKING_HEAD] = NoiseFreeError(
             root_mean(squares), label_noise_of(rows, ranked, RANKING_HEAD, settings)
         )
@@ -132,19 +132,24 @@ def _validation(
     rows: Mapping[str, ClassRows], weights: WeightFile
 ) -> Iterator[tuple[npt.NDArray[np.number], ...]]:
     """Yield decisions, labels, classes, games and scores for the mover of each class's validation rows."""
+    scores = _scorer(weights)
     for class_name, part in rows.items():
         validation = slice(part.training, None)
         equity = part.labels[validation, EQUITY_HEAD]
         code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
-        scores = switched_equities(_ranking_scores(part.boards[validation], weights))
-        yield part.decisions[validation], equity, code, part.games[validation], scores
+        values = switched_equities(scores(part.boards[validation]))
+        yield part.decisions[validation], equity, code, part.games[validation], values
 
 
-def _ranking_scores(boards: Board, weights: WeightFile) -> FloatArray:
-    """Return the scores (n,) by which `weights` rank `boards` (n, 26), for the player on roll."""
+def _scorer(weights: WeightFile) -> Callable[[Board], FloatArray]:
+    """Return a function that scores boards (n, 26) as `weights` rank them, for the player on roll."""
     model, space = prepared(weights_model(weights))
-    scores = np.empty(len(boards))
-    for begin in range(0, len(scores), _ROWS_AT_ONCE):
-        part = scores[begin : begin + _ROWS_AT_ONCE]
-        score_packed(model, pack_many(boards[begin : begin + len(part)]), space, part)
+
+    def scores(boards: Board) -> FloatArray:
+        values = np.empty(len(boards))
+        for begin in range(0, len(values), _ROWS_AT_ONCE):
+            part = values[begin : begin + _ROWS_AT_ONCE]
+            score_packed(model, pack_many(boards[begin : begin + len(part)]), space, part)
+        return values
+
     return scores

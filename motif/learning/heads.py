@@ -9,10 +9,10 @@ import numpy as np
 from motif.board.packed import CHECKERS, Board
 from motif.evaluators import OUTPUTS
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
-from motif.evaluators.probabilities import HEADS, RANKING_HEAD, bounds
+from motif.evaluators.probabilities import HEADS, RANKING_HEAD
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.fitting.objective import FitResult
-from motif.fitting.problem import Link, Problem
+from motif.fitting.problem import Problem, link_of
 from motif.fitting.significance import HeadTerms, significance, term_names, term_statistics, weight_vector
 from motif.fitting.solvers import pruned, solver
 from motif.fitting.terms import Terms
@@ -123,7 +123,7 @@ def head_problem(rows: ClassRows, head: str, settings: FitSettings) -> Problem:
         rows_where(rows.features, use),
         rows.labels[use, HEADS.index(head)].astype(np.float64),
         terms,
-        Link(*bounds(head)),
+        link_of(head),
         decisions=rows_where(rows.decisions, use),
         training=training,
         # The error of a problem is a mean, so a fixed prior must be weaker with more rows.

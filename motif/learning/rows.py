@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, Board
 from motif.evaluators import OUTPUTS
-from motif.evaluators.probabilities import HEADS, bounds
-from motif.fitting.problem import Link, decision_starts
+from motif.evaluators.probabilities import HEADS
+from motif.fitting.problem import decision_starts, link_of
 from motif.learning.label_noise import label_variances
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
@@ -203,7 +203,7 @@ def check_different(folders: Sequence[Path]) -> None:
 def _check_labels(part: Dataset, folder: Path, first_row: int) -> None:
     columns = {name: part.probabilities[:, k] for k, name in enumerate(OUTPUTS)} | {"equity": part.equity}
     for name, values in columns.items():
-        link = Link(*bounds(name))
+        link = link_of(name)
         for row in np.flatnonzero(~link.covers(values))[:1]:
             raise FitError(
                 f"{folder}: {name} of row {first_row + row} is {values[row]}: it must be {link.bounds_text}"

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from motif.compiler.jit import kernel
-from motif.evaluators.probabilities import EQUITY_BOUND, bounds, equity_to_raw, squash_probability
-from motif.fitting.problem import EQUITY, PROBABILITY, Link
+from motif.evaluators.probabilities import EQUITY_BOUND, equity_to_raw, squash_probability
+from motif.fitting.problem import link_of
 
 
 @kernel
@@ -18,14 +18,12 @@ def _raw(equities):
 
 def test_players_and_fits_use_the_same_tanh():
     raw = np.linspace(-6, 6, 101)
-    assert Link(*bounds("win")) == PROBABILITY
-    assert Link(*bounds("equity")) == EQUITY
-    assert _squashed(raw) == pytest.approx(PROBABILITY.inverse_link(raw), abs=1e-12)
+    assert _squashed(raw) == pytest.approx(link_of("win").inverse_link(raw), abs=1e-12)
 
 
 def test_equity_to_raw_inverts_the_equity_link():
     raw = np.linspace(-6, 6, 101)
-    assert _raw(EQUITY.inverse_link(raw)) == pytest.approx(raw, abs=1e-6)
+    assert _raw(link_of("equity").inverse_link(raw)) == pytest.approx(raw, abs=1e-6)
 
 
 def test_certain_equities_stay_finite_and_in_order():

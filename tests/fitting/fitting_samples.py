@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from motif.fitting.problem import PROBABILITY, Link, Problem
+from motif.fitting.problem import PROBABILITY, Link, Problem, link_of
 from motif.fitting.terms import Terms
 
+EQUITY = link_of("equity")
 PLAYS = 10
 """Number of rows of each decision."""
 

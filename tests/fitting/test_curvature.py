@@ -5,10 +5,10 @@ import pytest
 
 from motif.fitting import design
 from motif.fitting.objective import Linearization, Objective
-from motif.fitting.problem import EQUITY, Problem
+from motif.fitting.problem import Problem
 from motif.fitting.terms import Terms
 from tests.fitting.curvature_reference import curvature, curvature_root
-from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_ids
+from tests.fitting.fitting_samples import EQUITY, PLAYS, correlated_features, decision_ids
 
 ALL = 10**9
 

@@ -10,10 +10,10 @@ from motif.fitting import coordinate, gauss_newton, keith_descent, least_squares
 from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.gauss_newton import solve_gauss_newton
 from motif.fitting.objective import Objective, gradient_bound, starting_weights
-from motif.fitting.problem import EQUITY, PROBABILITY, Problem
+from motif.fitting.problem import PROBABILITY, Problem
 from motif.fitting.solvers import SOLVERS
 from motif.fitting.terms import Terms
-from tests.fitting.fitting_samples import correlated_features, exact_problem, noisy_problem
+from tests.fitting.fitting_samples import EQUITY, correlated_features, exact_problem, noisy_problem
 
 Change = Callable[[np.ndarray], np.ndarray]
 every_solver = pytest.mark.parametrize("method", SOLVERS)

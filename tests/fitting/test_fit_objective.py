@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from motif.fitting.objective import Objective, rmse
-from motif.fitting.problem import EQUITY, Problem, RankingOperator, decision_starts
+from motif.fitting.problem import Problem, RankingOperator, decision_starts
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
-from tests.fitting.fitting_samples import correlated_features, decision_ids, noisy_problem
+from tests.fitting.fitting_samples import EQUITY, correlated_features, decision_ids, noisy_problem
 
 
 def _random_weights(terms: Terms, seed: int = 3) -> np.ndarray:

@@ -10,10 +10,11 @@ from motif.fitting.design import term_sums
 from motif.fitting.gauss_newton import solve_gauss_newton
 from motif.fitting.keith_descent import solve_keith
 from motif.fitting.objective import Objective
-from motif.fitting.problem import EQUITY, PROBABILITY, Problem
+from motif.fitting.problem import PROBABILITY, Problem
 from motif.fitting.solvers import SOLVERS, solve_least_squares
 from motif.fitting.terms import Terms
 from tests.fitting.fitting_samples import (
+    EQUITY,
     correlated_features,
     decision_ids,
     exact_problem,

@@ -7,10 +7,10 @@ from motif.compiler.jit import kernel
 from motif.fitting import design
 from motif.fitting.curvature import centring, decision_chunks
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.problem import EQUITY, INVERSE_MARGIN, PROBABILITY, Link, fast_tanh
+from motif.fitting.problem import INVERSE_MARGIN, PROBABILITY, Link, fast_tanh
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
-from tests.fitting.fitting_samples import correlated_features, planted_weights
+from tests.fitting.fitting_samples import EQUITY, correlated_features, planted_weights
 
 SOME_PAIRS = np.array([[2, 4], [0, 0], [0, 3], [4, 4]])
 

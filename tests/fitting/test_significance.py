@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from motif.fitting.gauss_newton import solve_gauss_newton
-from motif.fitting.problem import EQUITY, PROBABILITY, Link, Problem, decision_starts
+from motif.fitting.problem import PROBABILITY, Link, Problem, decision_starts
 from motif.fitting.significance import significance, term_statistics
 from motif.fitting.terms import Terms
 from motif.runtime.errors import FitError
-from tests.fitting.fitting_samples import PLAYS, correlated_features, decision_ids, noisy_problem
+from tests.fitting.fitting_samples import EQUITY, PLAYS, correlated_features, decision_ids, noisy_problem
 
 _DECISIONS_A_GAME = 5
 

@@ -11,9 +11,8 @@ import pytest
 
 from motif.evaluators import OUTPUTS, StaticEvaluator
 from motif.evaluators.known_players import weights_called
-from motif.evaluators.probabilities import bounds
 from motif.evaluators.static import weights_model
-from motif.fitting.problem import Link, Problem
+from motif.fitting.problem import Problem, link_of
 from motif.fitting.solvers import solver
 from motif.fitting.terms import Terms
 from motif.learning import rows as row_files
@@ -90,7 +89,7 @@ def in_memory(
         features(chosen, samples.boards[rows]),
         samples.equity[rows] if equity else samples.probabilities[rows, OUTPUTS.index(head)],
         Terms.linear(len(chosen)),
-        Link(*bounds(head)),
+        link_of(head),
         decisions=samples.decision[rows],
         training=training,
         ridge=(50.0 if equity else 5.0) / training.sum(),

@@ -8,7 +8,7 @@ import pytest
 from motif.analysis.term_report import dataset_terms
 from motif.evaluators import StaticEvaluator, read_weight_file
 from motif.evaluators.static import weights_model
-from motif.fitting.problem import EQUITY
+from motif.fitting.problem import link_of
 from motif.fitting.significance import read_terms, weight_vector
 from motif.fitting.solvers import solver
 from motif.learning.fit import fit_dataset
@@ -100,7 +100,7 @@ def test_pruned_weights_play_as_they_were_fitted(made, samples, tmp_path):
     terms, _ = weight_vector(loaded.classes["contact"]["equity"])
     raw = terms.expand(features(loaded.parameters, boards)) @ fit.results["contact", "equity"].weights
     played = StaticEvaluator("made", weights_model(loaded)).equity_many(boards)
-    np.testing.assert_allclose(played, EQUITY.inverse_link(raw), atol=1e-5)
+    np.testing.assert_allclose(played, link_of("equity").inverse_link(raw), atol=1e-5)
 
 
 def test_the_table_covers_every_head(made):

@@ -93,11 +93,11 @@ def arrange(seed, item, cycle, stream, arrangement):
 
 
 @inline_kernel
-def place_throws(arrangement, place, throws):
-    """Write the first two rolls (0 to 35) of the trial at `place` in its cycle to `throws` int64 (2,)."""
+def fix_rolls(arrangement, place, fixed):
+    """Write the first two rolls (0 to 35) of the trial at `place` in its cycle to `fixed` int64 (2,)."""
     column, row = place % ROUND, place // ROUND
-    throws[0] = arrangement[0, column]
-    throws[1] = arrangement[1, (column + arrangement[2, row]) % DICE_PAIRS]
+    fixed[0] = arrangement[0, column]
+    fixed[1] = arrangement[1, (column + arrangement[2, row]) % DICE_PAIRS]
 
 
 @inline_kernel
@@ -107,9 +107,9 @@ def _roll_number(high, low):
 
 
 @inline_kernel
-def _throw_number(throw):
-    """Return the row of `ROLLS` for a roll from 0 to 35."""
-    high, low = dice_of(throw)
+def _pair_number(pair):
+    """Return the row of `ROLLS` for a pair of dice from 0 to 35."""
+    high, low = dice_of(pair)
     return _roll_number(high, low)
 
 
@@ -131,7 +131,7 @@ def first_rolls(seed, item, first_trial, trials):
     """Return the first two rolls of stratified trials, as rows 0 to 20 of `ROLLS`: (trials, 2)."""
     numbers = np.empty((trials, FIXED_ROLLS), np.int64)
     arrangement = np.empty(ARRANGEMENT_SHAPE, np.int64)
-    throws = np.zeros(FIXED_ROLLS, np.int64)
+    fixed = np.zeros(FIXED_ROLLS, np.int64)
     stream = np.zeros(1, np.uint64)
     arranged = -1
     for k in range(trials):
@@ -139,9 +139,9 @@ def first_rolls(seed, item, first_trial, trials):
         if cycle != arranged:
             arrange(np.uint64(seed), np.uint64(item), cycle, stream, arrangement)
             arranged = cycle
-        place_throws(arrangement, (first_trial + k) % CYCLE, throws)
+        fix_rolls(arrangement, (first_trial + k) % CYCLE, fixed)
         for roll in range(FIXED_ROLLS):
-            numbers[k, roll] = _throw_number(throws[roll])
+            numbers[k, roll] = _pair_number(fixed[roll])
     return numbers
 
 
@@ -177,24 +177,24 @@ def _is_race(words):
 
 
 @inline_kernel
-def _dice(rules, throws, ply, stream):
+def _dice(rules, fixed, ply, stream):
     """Return the roll at a ply, and the number of the first position to which it leads, or -1."""
     if not rules.stratified or ply >= FIXED_ROLLS:
         high, low = next_roll(stream)
         return high, low, -1
-    high, low = dice_of(throws[ply])
-    first = _throw_number(throws[0])
-    return high, low, first if ply == 0 else ROLLS.shape[0] * (1 + first) + _throw_number(throws[1])
+    high, low = dice_of(fixed[ply])
+    first = _pair_number(fixed[0])
+    return high, low, first if ply == 0 else ROLLS.shape[0] * (1 + first) + _pair_number(fixed[1])
 
 
 @inline_kernel
-def _adjust(model, rules, words, board, throws, ply, roll, memory, space):
+def _adjust(model, rules, words, board, fixed, ply, roll, memory, space):
     """Subtract the luck of a roll at a ply from the trial's result; the roll is a row of `ROLLS`."""
     place = _MEASURED
     if ply == 0:
         place = 0
     elif ply == 1 and rules.stratified:
-        place = 1 + _throw_number(throws[0])
+        place = 1 + _pair_number(fixed[0])
     if not memory.measured[place]:
         measure_luck(model, rules, words, board, ply, space, memory.lucks[place])
         memory.measured[place] = place != _MEASURED
@@ -221,20 +221,20 @@ def _ends(model, rules, words, board, ply, contact, space, row):
 
 
 @lean_kernel(NOTHING)
-def play_out(model, rules, words, board, throws, memory, space, stream, row):
+def play_out(model, rules, words, board, fixed, memory, space, stream, row):
     """Play to the end from the packed board `words` (int64[8], overwritten; `board` is the same bytes).
 
     Writes the five probabilities of the first player on roll, luck-adjusted if the `rules` say so, to `row`.
-    With stratified dice, the first rolls are `throws`.
+    With stratified dice, the first rolls are `fixed`.
     """
     ply = 0
     contact = rules.stop_at_race and not _is_race(words)
     memory.adjustment[:] = 0.0
     while not _ends(model, rules, words, board, ply, contact, space, row):
-        high, low, place = _dice(rules, throws, ply, stream)
+        high, low, place = _dice(rules, fixed, ply, stream)
         if ply < rules.luck_plies:
             roll = _roll_number(high, low)
-            _adjust(model, rules, words, board, throws, ply, roll, memory, space)
+            _adjust(model, rules, words, board, fixed, ply, roll, memory, space)
         if place >= 0 and memory.known[place]:
             copy_words(memory.words[place], words)
         else:
@@ -262,7 +262,7 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
     words = np.zeros(PACKED_WORDS, np.int64)
     board = bytes_of(words)
     arrangement = np.zeros(ARRANGEMENT_SHAPE, np.int64)
-    throws = np.zeros(FIXED_ROLLS, np.int64)
+    fixed = np.zeros(FIXED_ROLLS, np.int64)
     first_positions = _FIRST_POSITIONS if rules.stratified else 0
     measured = _MEASURED + 1 if rules.luck_plies > 0 else 0
     memory = _Memory(
@@ -280,10 +280,10 @@ def board_trials(model, rules, start, item, seed, first_trial, space, results):
             if cycle != arranged:
                 arrange(np.uint64(seed), np.uint64(item), cycle, stream, arrangement)
                 arranged = cycle
-            place_throws(arrangement, trial % CYCLE, throws)
+            fix_rolls(arrangement, trial % CYCLE, fixed)
         stream[0] = derive(np.uint64(seed), np.uint64(item), np.uint64(trial))
         copy_words(start, words)
-        play_out(model, rules, words, board, throws, memory, space, stream, results[number])
+        play_out(model, rules, words, board, fixed, memory, space, stream, results[number])
 
 
 @kernel

@@ -469,7 +469,7 @@ def sample_games(
         )
         made.append(data)
     data = joined(made)
-    return data if labeller is None else _labelled(data, labeller)
+    return data if labeller is None else _with_labels_by(data, labeller)
 
 
 def sample_evaluator_games(
@@ -488,11 +488,11 @@ def sample_evaluator_games(
     if settings.candidates:
         data = data.rows(few_candidates(evaluator, data, settings.candidates, settings.seed))
     if labeller is not None:
-        return _labelled(data, labeller)
+        return _with_labels_by(data, labeller)
     return data if settings.is_by_outcome else rolled_out(evaluator, data, settings.rollouts())
 
 
-def _labelled(data: Dataset, labeller: Evaluator) -> Dataset:
+def _with_labels_by(data: Dataset, labeller: Evaluator) -> Dataset:
     """Return the positions with labels by `labeller`."""
     # The values do not depend on how positions are batched.
     at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(data))

@@ -32,7 +32,7 @@ from motif.runtime.frames import Row
 from motif.runtime.layout import counted
 
 if TYPE_CHECKING:
-    from motif.analysis.term_report import EffectSummary, Observed, TermSummary
+    from motif.analysis.term_report import EffectSummary, TermSummary
     from motif.analysis.unit_report import UnitSummary
     from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
@@ -157,7 +157,7 @@ def terms(
     from motif.analysis.unit_report import unit_summaries
     from motif.evaluators import load_static
     from motif.evaluators.static import weights_of
-    from motif.reports.term_pages import reading_of_terms
+    from motif.reports.term_pages import TermReport, reading_of_terms
 
     words = phrases(language)  # An unknown language should fail before positions are sampled.
     _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
@@ -187,66 +187,6 @@ def terms(
     say("\n".join(reading_of_terms(sentences, place[1], language)))
     if every:
         _print_units(report.units, words)
-
-
-@dataclass(frozen=True)
-class TermReport:
-    """The report of `terms` on a head."""
-
-    weights: str
-    place: tuple[str, str]
-    """Class and head."""
-    statistics: "HeadTerms"
-    source: str
-    effects: "Sequence[EffectSummary]"
-    terms: "Sequence[TermSummary]"
-    units: "Sequence[UnitSummary]"
-    """The most important hidden units."""
-    unit_count: int
-    """Number of all hidden units."""
-    words: Phrases
-
-    @property
-    def title(self) -> str:
-        """Title of the report."""
-        kind = self.words.say("classes", self.place[0])
-        return self.words.say("term_report", "title", weights=self.weights, kind=kind)
-
-    @property
-    def opening(self) -> str:
-        """First sentences of the report."""
-        words = self.words
-        count, head = words.count(len(self.statistics.names) - 1), words.say("terms", "heads", self.place[1])
-        units = words.say("term_report", "units", number=self.unit_count) if self.unit_count else ""
-        return words.say(
-            "term_report",
-            "opening",
-            effects=words.say("term_report", "effects", count=len(self.effects), head=head),
-            terms=words.say("term_report", "terms", count=len(self.terms), number=count),
-            units=units,
-            source=self.source,
-        )
-
-    def to_dict(self) -> Row:
-        """Return the report for JSON."""
-        return {
-            **{"weights": self.weights, "class": self.place[0], "head": self.place[1], "source": self.source},
-            **{"count": len(self.statistics.names) - 1, "slope": self.statistics.statistics.slope},
-            "parameters": [*map(asdict, self.effects)],
-            "terms": [*map(asdict, self.terms)],
-            "hidden_units": [*map(asdict, self.units)],
-        }
-
-    def write(self, path: Path, seen: "Observed") -> None:
-        """Write the HTML page."""
-        from motif.reports.analysis_plots import effects_picture
-        from motif.reports.term_pages import reading_of_terms, terms_page
-        from motif.runtime.files import write_text
-
-        head, language = self.place[1], self.words.language
-        plot = effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters")
-        texts = self.title, self.opening, reading_of_terms(self.terms, head, language)
-        write_text(path, terms_page(*texts, self.terms, self.effects, plot, head, self.units, language))
 
 
 def _only_one(options: Mapping[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""HTML pages of `motif explain` and `motif terms`.
+"""HTML pages of `motif explain` and `motif terms`, and the report of `motif terms`.
 
 The page of `explain` shows both plays as boards, the reasons with bars, a grid of the opponent's rolls, and
 all terms.  The grid is readable without colours: squares have signed numbers, and negative ones a frame.
@@ -6,17 +6,22 @@ all terms.  The grid is readable without colours: squares have signed numbers, a
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases, sentence
 from motif.board.match_state import MatchState
 from motif.reports.document import Picture, rendered
+from motif.runtime.files import write_text
+from motif.runtime.frames import Row
 
 if TYPE_CHECKING:
     # Slow imports.
     from motif.analysis.explain.explanation import Explanation
-    from motif.analysis.term_report import EffectSummary, TermSummary
+    from motif.analysis.term_report import EffectSummary, Observed, TermSummary
     from motif.analysis.unit_report import UnitSummary
+    from motif.fitting.significance import HeadTerms
 
 _GREEN, _RED, _NEUTRAL = "#2e7d4f", "#b3202c", "#8a8178"
 _STRONG = 0.3
@@ -83,6 +88,64 @@ def terms_page(
         words=phrases(language),
         **effects_and_terms(effects, terms, units, head, language),
     )
+
+
+@dataclass(frozen=True)
+class TermReport:
+    """The report of `motif terms` on a head."""
+
+    weights: str
+    place: tuple[str, str]
+    """Class and head."""
+    statistics: "HeadTerms"
+    source: str
+    effects: "Sequence[EffectSummary]"
+    terms: "Sequence[TermSummary]"
+    units: "Sequence[UnitSummary]"
+    """The most important hidden units."""
+    unit_count: int
+    """Number of all hidden units."""
+    words: Phrases
+
+    @property
+    def title(self) -> str:
+        """Title of the report."""
+        kind = self.words.say("classes", self.place[0])
+        return self.words.say("term_report", "title", weights=self.weights, kind=kind)
+
+    @property
+    def opening(self) -> str:
+        """First sentences of the report."""
+        words = self.words
+        count, head = words.count(len(self.statistics.names) - 1), words.say("terms", "heads", self.place[1])
+        units = words.say("term_report", "units", number=self.unit_count) if self.unit_count else ""
+        return words.say(
+            "term_report",
+            "opening",
+            effects=words.say("term_report", "effects", count=len(self.effects), head=head),
+            terms=words.say("term_report", "terms", count=len(self.terms), number=count),
+            units=units,
+            source=self.source,
+        )
+
+    def to_dict(self) -> Row:
+        """Return the report for JSON."""
+        return {
+            **{"weights": self.weights, "class": self.place[0], "head": self.place[1], "source": self.source},
+            **{"count": len(self.statistics.names) - 1, "slope": self.statistics.statistics.slope},
+            "parameters": [*map(asdict, self.effects)],
+            "terms": [*map(asdict, self.terms)],
+            "hidden_units": [*map(asdict, self.units)],
+        }
+
+    def write(self, path: Path, seen: "Observed") -> None:
+        """Write the HTML page."""
+        from motif.reports.analysis_plots import effects_picture
+
+        head, language = self.place[1], self.words.language
+        plot = effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters")
+        texts = self.title, self.opening, reading_of_terms(self.terms, head, language)
+        write_text(path, terms_page(*texts, self.terms, self.effects, plot, head, self.units, language))
 
 
 class TermRow(NamedTuple):

@@ -41,7 +41,7 @@ from motif.runtime.files import (
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.runtime.settings import check_count
-from motif.sampling.dataset_files import read_manifest_positions
+from motif.sampling.dataset_files import read_manifest
 from motif.sampling.sample import sample
 from motif.sampling.sample import warm_up as warm_up_sampling
 
@@ -178,7 +178,7 @@ def _make_version(
     seconds["sample"] = stopwatch.seconds
 
     pools = [folder / f"v{k}" / SAMPLES for k in step.pooled_versions(version)]
-    positions = sum(read_manifest_positions(pool) for pool in pools)
+    positions = sum(read_manifest(pool).positions for pool in pools)
     tell(f"{name}: fitting {positions} positions")
     stopwatch = Stopwatch()
     fit = fit_dataset(

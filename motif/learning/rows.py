@@ -29,7 +29,7 @@ from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals
 from motif.sampling.dataset import Dataset, drawn_games, joined, read_parts
-from motif.sampling.dataset_files import games_key, read_column, read_manifest, read_manifest_positions
+from motif.sampling.dataset_files import read_column, read_manifest
 
 """Columns of `ClassRows.labels`."""
 _CONTENT = ("game", "ply", "decision", "trials", *HEADS)
@@ -127,7 +127,7 @@ def rows_where(values: npt.NDArray[_Scalar], mask: BoolArray) -> npt.NDArray[_Sc
 def pooled_parts(folders: Sequence[Path]) -> Iterator[Dataset]:
     """Yield the datasets in `folders`, one after the other, with distinct numbers of games and decisions.
 
-    Datasets of the same games (`motif.sampling.dataset_files.games_key`) have the same numbers of games. Each
+    Datasets of the same games (`Manifest.games_key`) have the same numbers of games. Each
     part has a limited number of positions, so datasets can be of any size. Raises `FitError` for a label that
     is not a valid probability or equity, and for a dataset that is given twice.
     """
@@ -140,7 +140,7 @@ def _parts_with_settings(folders: Sequence[Path]) -> Iterator[tuple[dict[str, ob
         raise FitError("at least one dataset is needed")
     decisions = 0
     for folder, first_game in zip(map(Path, folders), _first_games(folders), strict=True):
-        settings, first_decision, rows = read_manifest(folder)[0], decisions, 0
+        settings, first_decision, rows = read_manifest(folder).settings, decisions, 0
         for part in read_parts(folder):
             _check_labels(part, folder, rows)
             rows += len(part)
@@ -178,7 +178,7 @@ def _first_games(folders: Sequence[Path]) -> list[int]:
         if (resolved := folder.resolve()) in seen:
             raise FitError(f"{folder}: the dataset is given twice")
         seen.add(resolved)
-        keys.append(key := games_key(folder))
+        keys.append(key := read_manifest(folder).games_key)
         sizes[key] = max(sizes.get(key, 0), int(read_column(folder, "game").max()) + 1)
     firsts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
     return [firsts[key] for key in keys]
@@ -190,7 +190,8 @@ def check_different(folders: Sequence[Path]) -> None:
         return
     places = dict[tuple[str, int], list[Path]]()
     for folder in folders:
-        alike = places.setdefault((games_key(folder), read_manifest_positions(folder)), [])
+        manifest = read_manifest(folder)
+        alike = places.setdefault((manifest.games_key, manifest.positions), [])
         for other in alike:
             if all(
                 np.array_equal(read_column(folder, name), read_column(other, name), equal_nan=True)

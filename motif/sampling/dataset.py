@@ -36,10 +36,10 @@ from motif.runtime.streams import derive_states
 from motif.sampling.dataset_files import (
     DatasetPart,
     batches_of,
-    games_key,
     is_dataset,
     kept_parts,
     numbers_of,
+    read_manifest,
     whole_parts,
     write_manifest,
     write_part,
@@ -96,7 +96,7 @@ class Dataset:
     position_class: npt.NDArray[np.int8]
     """Indices into `CLASS_NAMES`."""
     games_key: str = ""
-    """Key that datasets of the same games share (`games_key` in `motif.sampling.dataset_files`), or empty."""
+    """Key that datasets of the same games share (`Manifest.games_key`), or empty."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -466,7 +466,7 @@ def read_dataset(folder: Path | str) -> Dataset:
         If the dataset is missing, empty or damaged, or `folder` is not a path.
     """
     folder = path_of("folder", folder)
-    return replace(joined(read_parts(folder)), games_key=games_key(folder))
+    return replace(joined(read_parts(folder)), games_key=read_manifest(folder).games_key)
 
 
 def drawn_games(games: IntArray, validation: float, seed: int) -> IntArray:

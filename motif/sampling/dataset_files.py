@@ -61,6 +61,44 @@ class DatasetPart:
     sha256: str
 
 
+@dataclass(frozen=True)
+class Manifest:
+    """The manifest of a dataset."""
+
+    settings: dict[str, object]
+    """The settings with which the dataset was made."""
+    parts: list[DatasetPart]
+    complete: bool
+    """Whether sampling has finished."""
+
+    @property
+    def positions(self) -> int:
+        """Number of positions in the dataset."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the parts' checksums, which identifies the content of the dataset."""
+        return "sha256:" + hashlib.sha256("".join(part.sha256 for part in self.parts).encode()).hexdigest()
+
+    @property
+    def games_key(self) -> str:
+        """Key that datasets of the same games share, whatever was recorded of them and how often.
+
+        The games are those of one player and seed, or the same recorded games.  A dataset without a record of
+        its games shares its key only with copies of itself, and with what was read from it in Python.
+        """
+        settings = self.settings
+        if isinstance(key := settings.get("games_key"), str):
+            return key
+        if "recorded" in settings:
+            return json.dumps(settings["recorded"])
+        if "seed" in settings:
+            player = settings.get("player_fingerprint") or settings.get("player")
+            return json.dumps([player, settings["seed"]])
+        return self.fingerprint
+
+
 def part_name(number: int) -> str:
     """Return the file name of the part with this `number`."""
     return f"part-{number:05d}.parquet"
@@ -99,8 +137,8 @@ def is_dataset(folder: Path) -> bool:
     return manifest_of(folder).exists()
 
 
-def read_manifest(folder: Path) -> tuple[dict[str, object], list[DatasetPart], bool]:
-    """Return the settings, the parts and whether the dataset is complete.
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of the dataset in `folder`.
 
     Raises `DatasetError` if there is no manifest or it has another format, and its subclass
     `DamagedManifestError` if the manifest is invalid.
@@ -121,7 +159,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, object], list[DatasetPart], b
     parts = [_part(entry) for entry in manifest["parts"].entries(wanted="of type list")]
     if len({part.name for part in parts}) < len(parts):
         manifest["parts"].fail("a part is listed twice")
-    return settings, parts, _of(manifest["complete"], bool)
+    return Manifest(settings, parts, _of(manifest["complete"], bool))
 
 
 def _of(entry: Entry, kind: type[_Value]) -> _Value:
@@ -141,21 +179,14 @@ def _part(entry: Entry) -> DatasetPart:
     return part
 
 
-def read_manifest_positions(folder: Path) -> int:
-    """Return the number of positions in a dataset."""
-    return sum(part.rows for part in read_manifest(folder)[1])
-
-
-def _warn_if_incomplete(
-    folder: Path, settings: Mapping[str, object], parts: list[DatasetPart], complete: bool
-) -> None:
+def _warn_if_incomplete(folder: Path, manifest: Manifest) -> None:
     """Warn if sampling has not finished; without the number of parts in the settings, it is assumed."""
-    games, together = settings.get("games"), settings.get("games_a_part")
-    if complete or not (isinstance(games, int) and isinstance(together, int) and together > 0):
+    games, together = manifest.settings.get("games"), manifest.settings.get("games_a_part")
+    if manifest.complete or not (isinstance(games, int) and isinstance(together, int) and together > 0):
         return
-    if len(parts) < (wanted := -(-games // together)):
+    if len(manifest.parts) < (wanted := -(-games // together)):
         warnings.warn(
-            f"{plain_text(str(folder))} has {len(parts)} of {wanted} parts because the sample was "
+            f"{plain_text(str(folder))} has {len(manifest.parts)} of {wanted} parts because the sample was "
             "interrupted; `motif sample ... --resume` completes it",
             IncompleteDatasetWarning,
             stacklevel=2,
@@ -163,25 +194,8 @@ def _warn_if_incomplete(
 
 
 def dataset_fingerprint(folder: Path) -> str:
-    """Return a hash of the parts' checksums, which identifies the content of a dataset."""
-    _, parts, _ = read_manifest(folder)
-    return "sha256:" + hashlib.sha256("".join(part.sha256 for part in parts).encode()).hexdigest()
-
-
-def games_key(folder: Path) -> str:
-    """Return a key that datasets of the same games share, whatever was recorded of them and how often.
-
-    The games are those of one player and seed, or the same recorded games.  A dataset without a record of
-    its games shares its key only with copies of itself, and with what was read from it in Python.
-    """
-    settings, _, _ = read_manifest(folder)
-    if isinstance(key := settings.get("games_key"), str):
-        return key
-    if "recorded" in settings:
-        return json.dumps(settings["recorded"])
-    if "seed" in settings:
-        return json.dumps([settings.get("player_fingerprint") or settings.get("player"), settings["seed"]])
-    return dataset_fingerprint(folder)
+    """Return the `Manifest.fingerprint` of the dataset in `folder`."""
+    return read_manifest(folder).fingerprint
 
 
 PROVENANCE = b"motif"
@@ -235,11 +249,11 @@ def whole_parts(folder: Path) -> Iterator[tuple[Path, DatasetPart]]:
 
     Raises `DatasetError` if there are no rows, and warns if sampling has not finished.
     """
-    settings, parts, complete = read_manifest(folder)
-    if not any(part.rows for part in parts):
+    manifest = read_manifest(folder)
+    if not manifest.positions:
         raise DatasetError(f"{folder}: the dataset is empty")
-    _warn_if_incomplete(folder, settings, parts, complete)
-    for part in parts:
+    _warn_if_incomplete(folder, manifest)
+    for part in manifest.parts:
         yield folder / part.name, part
 
 
@@ -295,7 +309,7 @@ def kept_parts(
         return {}
     games = {part_name(number): range(first, first + firsts.step) for number, first in enumerate(firsts)}
     try:
-        settings, parts, _ = read_manifest(folder)
+        manifest = read_manifest(folder)
     except DatasetError as error:
         paths = [path for path in files if path.name in games]
         lost = bool(paths) and not is_dataset(folder)
@@ -308,8 +322,8 @@ def kept_parts(
         ) from None
     if not resume:
         raise DatasetError(f"{folder}: already contains a dataset; {{resume}} continues it", "resume")
-    _compare(folder, settings, provenance)
-    return {part.name: part for part in parts if part.name in games and _is_whole(folder, part)}
+    _compare(folder, manifest.settings, provenance)
+    return {part.name: part for part in manifest.parts if part.name in games and _is_whole(folder, part)}
 
 
 def _compare(where: Path, settings: Mapping[str, object], provenance: Mapping[str, object]) -> None:

@@ -35,7 +35,7 @@ from motif.runtime.limits import (
 )
 from motif.runtime.settings import number_in
 from motif.sampling.dataset import Dataset, joined, labelled, read_parts
-from motif.sampling.dataset_files import dataset_fingerprint, is_dataset, read_manifest_positions
+from motif.sampling.dataset_files import is_dataset, read_manifest
 from motif.sampling.recorded_games import (
     RecordedGame,
     finished,
@@ -123,8 +123,8 @@ def _is_dataset(path: Path) -> bool:
 
 def dataset_results(folder: Path) -> PositionResults:
     """Read the labels of a dataset as results; raise `DatasetError` if there is no dataset."""
-    count = read_manifest_positions(folder)
-    return PositionResults(str(folder), dataset_fingerprint(folder), count, read_parts(folder))
+    manifest = read_manifest(folder)
+    return PositionResults(str(folder), manifest.fingerprint, manifest.positions, read_parts(folder))
 
 
 def match_results(paths: Sequence[Path]) -> PositionResults:

@@ -62,9 +62,10 @@ def test_what_is_refused_before_the_work(motif, dataset, tmp_path):
 def test_a_dataset_whose_sampling_was_stopped_is_read_with_a_warning(motif, dataset, tmp_path):
     half = tmp_path / "half"
     shutil.copytree(dataset, half)
-    settings, parts, complete = read_manifest(half)
-    assert complete
-    write_manifest(half, settings, parts[: len(parts) // 2], complete=False)
+    manifest = read_manifest(half)
+    assert manifest.complete
+    parts = manifest.parts
+    write_manifest(half, manifest.settings, parts[: len(parts) // 2], complete=False)
     share = f"{len(parts) // 2} of {len(parts)} parts"
     said = f"{half} has {share} because the sample was interrupted; `motif sample ... --resume` completes it"
     for words in (

@@ -270,7 +270,7 @@ def test_sample_with_stratified_dice(motif_json, tmp_path):
     words = ("sample", "--out", tmp_path / "a", "--player", "simple", "--games", 1, "--trials", 36)
     record = motif_json(*words, "--cut", 1, "--rate", 0.2, "--candidates", 2, "--stratified", "--jobs", 1)
     assert record["trials"] == 36
-    assert read_manifest(tmp_path / "a")[0]["stratified"] is True
+    assert read_manifest(tmp_path / "a").settings["stratified"] is True
 
 
 def test_fit_makes_a_player(motif_json, dataset, tmp_path):

@@ -13,7 +13,7 @@ from motif.learning.bootstrap_config import BootstrapConfig, VersionStep
 from motif.runtime.errors import IncompleteDatasetWarning
 from motif.runtime.files import is_temporary
 from motif.sampling.dataset import read_dataset
-from motif.sampling.dataset_files import read_manifest_positions
+from motif.sampling.dataset_files import read_manifest
 
 SAMPLE = ("--player", "pubeval", "--games", 16, "--trials", 4, "--candidates", 3, "--rate", 0.3)
 STEP = VersionStep(games=8, trials=2, rate=0.4, crashed_rate=1.0, candidates=4, cut=6)
@@ -76,10 +76,10 @@ def _without_seconds(value: Any) -> Any:
 
 def check_readable(samples: Path) -> None:
     """Check that everything left by a stop can be read; only temporary files may be incomplete."""
-    if (samples / "_manifest.json").exists() and read_manifest_positions(samples):
+    if (samples / "_manifest.json").exists() and read_manifest(samples).positions:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", IncompleteDatasetWarning)
-            assert len(read_dataset(samples)) == read_manifest_positions(samples)
+            assert len(read_dataset(samples)) == read_manifest(samples).positions
 
 
 def temporaries(folder: Path) -> list[str]:

@@ -342,12 +342,12 @@ def manifest_check(given: tuple[bytes, bytes], folder: Path) -> None:
     content, part = given
     (folder / MANIFEST).write_bytes(content)
     (folder / PART).write_bytes(part)
-    settings, parts, complete = read_manifest(folder)
-    write_manifest(folder, settings, parts, complete)
+    manifest = read_manifest(folder)
+    write_manifest(folder, manifest.settings, manifest.parts, manifest.complete)
     again = read_manifest(folder)
     # Compared as text, because a NaN does not equal itself.
-    assert json.dumps([again[0], again[2]]) == json.dumps([settings, complete])
-    assert again[1] == parts
+    assert json.dumps([again.settings, again.complete]) == json.dumps([manifest.settings, manifest.complete])
+    assert again.parts == manifest.parts
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteDatasetWarning)
         read_dataset(folder)

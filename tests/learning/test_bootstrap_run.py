@@ -22,7 +22,7 @@ from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
 from motif.runtime.package import VERSION
 from motif.sampling.dataset import read_dataset
-from motif.sampling.dataset_files import dataset_fingerprint, read_manifest, read_manifest_positions
+from motif.sampling.dataset_files import dataset_fingerprint, read_manifest
 from tests.faults.made_runs import STEP, TINY, unlike
 from tests.sampling.folders import on_call
 
@@ -86,7 +86,7 @@ def test_summaries(whole):
         assert summary["seconds"] == pytest.approx(sum(summary["seconds_by_step"].values()))
         assert -3 <= summary["ppg_vs_pubeval"] <= 3
         assert summary["ppg_se"] > 0
-    pooled = [read_manifest_positions(folder / f"v{k}" / "samples") for k in (0, 1)]
+    pooled = [read_manifest(folder / f"v{k}" / "samples").positions for k in (0, 1)]
     assert [summary["positions"] for summary in summaries] == [pooled[0], sum(pooled)]
 
 
@@ -115,7 +115,7 @@ def test_weights_know_where_they_come_from(whole):
         assert weights.fit["motif"] == VERSION
         pools = [dataset_fingerprint(folder / f"v{k}" / "samples") for k in range(version + 1)]
         assert weights.fit["dataset"] == (pools[0] if version == 0 else pools)
-        settings = read_manifest(home / "samples")[0]
+        settings = read_manifest(home / "samples").settings
         assert (settings["player"], settings["seed"]) == (parent, 4000 + version)
         assert np.isfinite(
             load(str(home / "weights.yaml")).evaluate_many(read_dataset(home / "samples").boards)
@@ -133,8 +133,8 @@ def test_a_version_fits_in_its_own_way(tmp_path):
 def test_lookahead_labels_a_version(tmp_path):
     config = replace(TINY, versions=(STEP, replace(STEP, labels="@1")))
     run_bootstrap(tmp_path / "own", config, jobs=1)
-    said = [read_manifest(tmp_path / "own" / f"v{version}" / "samples")[0]["label"] for version in (0, 1)]
-    assert said == ["rollout", "tiny-v0@1"]
+    manifests = [read_manifest(tmp_path / "own" / f"v{version}" / "samples") for version in (0, 1)]
+    assert [manifest.settings["label"] for manifest in manifests] == ["rollout", "tiny-v0@1"]
 
 
 def test_a_stopped_fit_of_hidden_units_goes_on(tmp_path, monkeypatch):

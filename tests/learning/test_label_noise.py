@@ -31,7 +31,7 @@ def folders(tmp_path_factory):
 
 def variances(folder):
     samples = read_dataset(folder)
-    return samples, label_variances(samples, read_manifest(folder)[0])
+    return samples, label_variances(samples, read_manifest(folder).settings)
 
 
 def test_a_chance_varies_as_games_won_and_lost_do(folders):

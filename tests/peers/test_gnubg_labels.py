@@ -14,4 +14,4 @@ def test_labels_are_gnubgs(gnubg, tmp_path):
     samples = read_dataset(tmp_path / "taught")
     expected = GnubgEvaluator().evaluate_many(samples.boards)
     assert np.array_equal(samples.probabilities, expected)
-    assert read_manifest(tmp_path / "taught")[0]["label"] == "gnubg"
+    assert read_manifest(tmp_path / "taught").settings["label"] == "gnubg"

@@ -22,7 +22,6 @@ from motif.sampling.dataset_files import (
     checksum,
     dataset_fingerprint,
     read_manifest,
-    read_manifest_positions,
     write_manifest,
     write_part,
 )
@@ -56,7 +55,7 @@ def test_the_stored_values_are_read(folder):
     tables = pa.concat_tables(
         [pq.read_table(folder / name) for name in sorted(files(folder)) if name.startswith("part-")]
     )
-    assert len(samples) == tables.num_rows == read_manifest_positions(folder)
+    assert len(samples) == tables.num_rows == read_manifest(folder).positions
     rows = tables.to_pylist()
     for row, stored in enumerate(rows):
         assert Position(samples.boards[row]) == position_from_gnubg_id(stored["position"])
@@ -80,10 +79,10 @@ def test_the_manifest(folder):
             "rows": pq.read_metadata(path).num_rows,
             "sha256": checksum(path),
         }
-    settings, parts, complete = read_manifest(folder)
-    assert settings == document["settings"]
-    assert [vars(part) for part in parts] == document["parts"]
-    assert complete
+    manifest = read_manifest(folder)
+    assert manifest.settings == document["settings"]
+    assert [vars(part) for part in manifest.parts] == document["parts"]
+    assert manifest.complete
 
 
 def test_the_fingerprint_is_that_of_the_content(folder, tmp_path):
@@ -129,17 +128,17 @@ def test_a_byte_that_was_flipped(folder):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x40]) + whole[place + 1 :])
         assert refusal(folder).startswith(f"{path}: damaged: ")
     path.write_bytes(whole)
-    assert len(read_dataset(folder)) == read_manifest_positions(folder)
+    assert len(read_dataset(folder)) == read_manifest(folder).positions
 
 
 def replaced_part(folder, table) -> str:
     """The message about a dataset whose first part is another table, with the manifest adjusted."""
-    settings, parts, _ = read_manifest(folder)
-    path = folder / parts[0].name
+    manifest = read_manifest(folder)
+    first, *rest = manifest.parts
+    path = folder / first.name
     pq.write_table(table, path)
-    write_manifest(
-        folder, settings, [DatasetPart(path.name, parts[0].rows, checksum(path)), *parts[1:]], complete=True
-    )
+    parts = [DatasetPart(path.name, first.rows, checksum(path)), *rest]
+    write_manifest(folder, manifest.settings, parts, complete=True)
     return refusal(folder).removeprefix(f"{path}: ")
 
 
@@ -179,7 +178,7 @@ def test_a_part_with_an_impossible_number(folder, name, value, rule):
 
 
 def test_a_part_whose_metadata_count_too_many_rows(folder, monkeypatch):
-    path, rows = folder / "part-00000.parquet", read_manifest(folder)[1][0].rows
+    path, rows = folder / "part-00000.parquet", read_manifest(folder).parts[0].rows
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", lambda *arguments, **options: iter(()))
     assert refusal(folder) == f"{path}: damaged: it contains 0 rows, not {rows}"
 

@@ -38,16 +38,16 @@ def test_positions_are_those_of_rollouts(tmp_path):
 
 
 def test_the_manifest_names_the_labeller(tmp_path):
-    said = read_manifest(made(tmp_path / "bras", TAUGHT))[0]
+    said = read_manifest(made(tmp_path / "bras", TAUGHT)).settings
     assert (said["label"], said["player"]) == ("bras", "pubeval")
     assert said["label_fingerprint"].startswith("sha256:")
-    assert read_manifest(made(tmp_path / "rolled"))[0]["label"] == "rollout"
+    assert read_manifest(made(tmp_path / "rolled")).settings["label"] == "rollout"
 
 
 def test_lookahead_is_in_the_name_of_the_player(tmp_path):
     settings = replace(TAUGHT, label="pubeval@1", games=2)
     sample(settings, tmp_path / "a", player_label="the-parent")
-    said = read_manifest(tmp_path / "a")[0]
+    said = read_manifest(tmp_path / "a").settings
     assert (said["label"], said["label_fingerprint"]) == ("the-parent@1", said["player_fingerprint"])
 
 

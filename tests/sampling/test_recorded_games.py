@@ -70,7 +70,7 @@ def test_the_same_bytes_for_any_number_of_jobs(matches, tmp_path):
         sample(SETTINGS, tmp_path / name, recorded=games, jobs=jobs)
     one, two = (read_manifest(tmp_path / name) for name in ("one", "two"))
     assert one == two
-    assert one[0]["recorded"].startswith("sha256:")
+    assert one.settings["recorded"].startswith("sha256:")
     again = sample(SETTINGS, tmp_path / "one", recorded=games, resume=True, jobs=1)
     assert read_manifest(tmp_path / "one") == one
     assert again.positions > 0

@@ -207,22 +207,18 @@ OnPass = Callable[[PassRecord], object]
 
 
 @dataclass(frozen=True, eq=False)
-class FitResult:
-    """Fitted weights, and the record of the fit."""
+class FitRecord:
+    """The record of a fit, without its weights."""
 
     method: str
-    weights: FloatArray
-    """(count,) float64: bias, linear, quadratic; `Terms.split` takes them apart."""
+    terms: int
+    """Number of weights without the bias."""
     history: tuple[PassRecord, ...]
     """One record per pass, including the start; errors never rise."""
     stopped: Ending
     rmse_train: float
     rmse_validation: float | None
     seconds: float
-    is_usable: bool = True
-    """False if the fit failed and its weights are no better than a bias: see `Solver`."""
-    diverging: int | None = None
-    """The number of a weight that grows without bound: see `Objective.diverging_weight`."""
 
     @property
     def passes(self) -> int:
@@ -233,6 +229,18 @@ class FitResult:
     def errors(self) -> tuple[float, ...]:
         """Errors at the start and after each pass."""
         return tuple(record.error for record in self.history)
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult(FitRecord):
+    """Fitted weights, and the record of the fit."""
+
+    weights: FloatArray
+    """(count,) float64: bias, linear, quadratic; `Terms.split` takes them apart."""
+    is_usable: bool = True
+    """False if the fit failed and its weights are no better than a bias: see `Solver`."""
+    diverging: int | None = None
+    """The number of a weight that grows without bound: see `Objective.diverging_weight`."""
 
 
 def sum_of_squares(values: FloatArray) -> float:
@@ -303,8 +311,8 @@ class Recorder:
         """Return the result at the last weights."""
         last, seconds = self.history[-1], self._stopwatch.seconds
         return FitResult(
-            self._method, self._weights, tuple(self.history), stopped,
-            last.rmse_train, last.rmse_validation, seconds,
+            self._method, len(self._weights) - 1, tuple(self.history), stopped,
+            last.rmse_train, last.rmse_validation, seconds, self._weights,
         )  # fmt: skip
 
 

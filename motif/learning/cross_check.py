@@ -81,7 +81,7 @@ def compared(place: tuple[str, str], fit: HeadFit, check: tuple[FitResult, int])
     apart = float(np.abs(own.weights - other.weights).max())
     return CrossCheck(
         ".".join(place),
-        len(own.weights) - 1,
+        own.terms,
         positions,
         own.method,
         own.rmse_train,

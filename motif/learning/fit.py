@@ -7,7 +7,7 @@ probabilities of a class together with a hidden layer (`_fit_hidden_layers`), an
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from motif.evaluators.kernels import score_packed
 from motif.evaluators.probabilities import HEADS, RANKING_HEAD
 from motif.evaluators.static import prepared, simple
 from motif.evaluators.weight_file import LINE_WANTED, HeadWeights, PointTableFilter, WeightFile, is_line
-from motif.fitting.objective import FAILURES, TOLERANCE, FitResult
+from motif.fitting.objective import FAILURES, TOLERANCE, FitRecord
 from motif.fitting.significance import term_names, write_terms
 from motif.fitting.solvers import solver
 from motif.learning.cross_check import CrossCheck, check_fit, compared, head_to_check
@@ -34,7 +34,7 @@ from motif.learning.fit_errors import (
     win_errors_of_weights,
 )
 from motif.learning.fit_settings import FitSettings
-from motif.learning.fitted_weights import FittedWeights
+from motif.learning.fitted_weights import FittedHead, FittedWeights
 from motif.learning.heads import (
     HeadFit,
     classes_to_fit,
@@ -63,17 +63,6 @@ NO_TERM_TABLE = "term_table: terms fitted together with hidden units have no sta
 _WARM_UP_ROWS = 8
 _Key = TypeVar("_Key")
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """Weights without a name, and their fits."""
-
-    weights: WeightFile
-    results: Mapping[tuple[str, str], FitResult]
-    win_errors: WinErrors
-    heads: Mapping[tuple[str, str], HeadFit] = field(default_factory=dict)
-    check: CrossCheck | None = None
 
 
 def fit_dataset(
@@ -114,42 +103,58 @@ def fit_dataset(
     parameters = parameter_set(settings.parameters)
     changed = None if levels is None else partial(with_levels, evaluator=levels)
     with class_rows(folders, parameters, settings.validation, settings.seed, changed=changed) as rows:
+        heads: Mapping[tuple[str, str], HeadFit] = {}
+        fits: Mapping[tuple[str, str], FitRecord]
+        check = None
         if settings.hidden:
-            fit = _fit_hidden_layers(rows, parameters, settings, name, start, checkpoints, jobs)
+            weights, fits = _fit_hidden_layers(rows, parameters, settings, name, start, checkpoints, jobs)
+            win_errors = win_errors_of_weights(rows, weights, settings)
         else:
-            fit = _fit_heads(rows, parameters, settings, name, cross_check, jobs)
-        weights = replace(fit.weights, name=name, version=version, parent=parent)
+            weights, heads, check = _fit_heads(rows, parameters, settings, name, cross_check, jobs)
+            fits = {place: head.result for place, head in heads.items()}
+            win_errors = win_errors_of_heads(rows, fits, settings)
+        weights = replace(weights, version=version, parent=parent)
         if term_table is not None:
             calls = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
             terms = _each(term_errors, calls, f"standard errors of {name}", jobs)
             write_terms(term_table, list(terms.values()))
-        fitted = _measured(fit, weights, rows, settings, stopwatch)
+        seconds = stopwatch.seconds
+        fitted = _measured(weights, fits, heads, check, rows, win_errors, settings, seconds)
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start, levels)))
 
 
 def _measured(
-    fit: _Fit,
     weights: WeightFile,
+    fits: Mapping[tuple[str, str], FitRecord],
+    heads: Mapping[tuple[str, str], HeadFit],
+    check: CrossCheck | None,
     rows: Mapping[str, ClassRows],
+    win_errors: WinErrors,
     settings: FitSettings,
-    stopwatch: Stopwatch,
+    seconds: float,
 ) -> FittedWeights:
-    """Return the fit of `weights` with its errors on the rows."""
-    unpruned = {place: head.unpruned for place, head in fit.heads.items() if head.unpruned}
-    whole = {**fit.heads, **unpruned}
+    """Return `weights` with their fits and errors; `heads` are those without hidden units."""
+    whole = {place: head.unpruned for place, head in heads.items() if head.unpruned}
+    unpruned = _heads_by_class({**heads, **whole})
     return FittedWeights(
-        weights,
-        dict(fit.results),
-        sum(map(len, rows.values())),
-        stopwatch.seconds,
-        *fit.win_errors,
-        choice_errors(rows, weights),
-        {place: head.result for place, head in unpruned.items()},
-        choice_errors(rows, replace(weights, classes=_heads_by_class(whole))) if unpruned else {},
-        tuple(_warnings(fit.heads, weights.parameters)),
-        {place: label_noise_of(rows, [place[0]], place[1], settings) for place in fit.results},
-        overall_errors(rows, weights, fit.win_errors[1], settings),
-        fit.check,
+        weights=weights,
+        heads={
+            place: FittedHead(
+                fit,
+                whole[place].result if place in whole else None,
+                label_noise_of(rows, [place[0]], place[1], settings),
+            )
+            for place, fit in fits.items()
+        },
+        samples=sum(map(len, rows.values())),
+        seconds=seconds,
+        rmse_train=win_errors.train,
+        rmse_validation=win_errors.validation,
+        choices=choice_errors(rows, weights),
+        unpruned_choices=choice_errors(rows, replace(weights, classes=unpruned)) if whole else {},
+        warnings=tuple(_warnings(heads, weights.parameters)),
+        overall=overall_errors(rows, weights, win_errors.validation, settings),
+        check=check,
     )
 
 
@@ -160,7 +165,7 @@ def _fit_heads(
     name: str,
     cross_check: bool,
     jobs: int | None,
-) -> _Fit:
+) -> tuple[WeightFile, dict[tuple[str, str], HeadFit], CrossCheck | None]:
     """Fit each head of each class separately."""
     places = list(heads_to_fit(rows, settings))
     calls: dict[Any, tuple[Any, ...]] = {
@@ -173,15 +178,13 @@ def _fit_heads(
     fitted = _each(operator.call, calls, f"fitting {name}", jobs)
     other = fitted.pop(ALL, None)
     heads: dict[tuple[str, str], HeadFit] = {place: fitted.pop(place) for place in places}
-    results = {place: head.result for place, head in heads.items()}
-    for (class_name, head), result in results.items():
-        if not result.is_usable:
+    for (class_name, head), fit in heads.items():
+        if not (result := fit.result).is_usable:
             raise FailedFitError(
                 f"no usable fit of {class_name} {head}: {result.stopped}: {FAILURES[result.stopped]}"
             )
-    weights = _unnamed(parameters, _heads_by_class(heads), fitted, settings)
-    check = None if checked is None else compared(checked, heads[checked], other)
-    return _Fit(weights, results, win_errors_of_heads(rows, results, settings), heads, check)
+    weights = _weight_file(name, parameters, _heads_by_class(heads), fitted, settings)
+    return weights, heads, None if checked is None else compared(checked, heads[checked], other)
 
 
 def _fit_hidden_layers(
@@ -192,26 +195,27 @@ def _fit_hidden_layers(
     start: WeightFile | None,
     checkpoints: Path | None,
     jobs: int | None,
-) -> _Fit:
+) -> tuple[WeightFile, dict[tuple[str, str], FitRecord]]:
     """Fit the probabilities of each class together with a hidden layer."""
     classes = classes_to_fit(rows, settings)
     calls = {of: (part,) for of, part in classes.items()}
     steps = _each(filter_steps, calls, f"fitting the move filter of {name}", jobs)
-    heads, layers, results = fit_hidden_classes(
+    heads, layers, records = fit_hidden_classes(
         classes, parameters, settings, name=name, start=start, jobs=jobs, checkpoints=checkpoints
     )
-    weights = replace(_unnamed(parameters, heads, steps, settings), hidden_layers=layers)
-    return _Fit(weights, results, win_errors_of_weights(rows, weights, settings))
+    weights = _weight_file(name, parameters, heads, steps, settings)
+    return replace(weights, hidden_layers=layers), records
 
 
-def _unnamed(
+def _weight_file(
+    name: str,
     parameters: ParameterSet,
     classes: Mapping[str, Mapping[str, HeadWeights]],
     steps: dict[str, Float32Array],
     settings: FitSettings,
 ) -> WeightFile:
     return WeightFile(
-        "", 0, None, parameters, classes, PointTableFilter(KEPT_PLAYS, steps), bearoff=settings.bearoff
+        name, 0, None, parameters, classes, PointTableFilter(KEPT_PLAYS, steps), bearoff=settings.bearoff
     )
 
 

@@ -13,7 +13,7 @@ from motif.evaluators.kernels import score_packed
 from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN, switched_equities
 from motif.evaluators.static import from_weights, prepared, weights_model
 from motif.evaluators.weight_file import WeightFile
-from motif.fitting.objective import FitResult
+from motif.fitting.objective import FitRecord
 from motif.fitting.problem import link_of
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import rows_of_head
@@ -34,8 +34,12 @@ class ChoiceError(NamedTuple):
     """Standard error of `mean`, clustered by game; NaN if all decisions come from one game."""
 
 
-WinErrors = tuple[float, float | None]
-"""Root mean square errors of the win probability over all classes, in training and validation."""
+class WinErrors(NamedTuple):
+    """Root mean square errors of the win probability over all classes."""
+
+    train: float
+    validation: float | None
+    """None if nothing is held out."""
 
 
 def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[str, ChoiceError]:
@@ -63,21 +67,21 @@ def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[st
 
 
 def win_errors_of_heads(
-    rows: Mapping[str, ClassRows], results: Mapping[tuple[str, str], FitResult], settings: FitSettings
+    rows: Mapping[str, ClassRows], fits: Mapping[tuple[str, str], FitRecord], settings: FitSettings
 ) -> WinErrors:
     """Pool the errors of the win heads of all classes."""
     squares, counts = np.zeros(2), np.zeros(2)
     for class_name, part in rows.items():
-        if (result := results.get((class_name, "win"))) is None:
+        if (fit := fits.get((class_name, "win"))) is None:
             continue
-        errors = (result.rmse_train, result.rmse_validation)
+        errors = (fit.rmse_train, fit.rmse_validation)
         sides = np.split(rows_of_head(part.boards, "win", settings), [part.training])
         for k, (rmse, count) in enumerate(zip(errors, map(np.count_nonzero, sides), strict=True)):
             if rmse is not None:
                 squares[k] += rmse**2 * count
                 counts[k] += count
     train = float(np.sqrt(squares[0] / counts[0]))
-    return train, float(np.sqrt(squares[1] / counts[1])) if counts[1] else None
+    return WinErrors(train, float(np.sqrt(squares[1] / counts[1])) if counts[1] else None)
 
 
 def win_errors_of_weights(
@@ -90,7 +94,7 @@ def win_errors_of_weights(
         errors = evaluator.evaluate_many(part.boards[use])[:, WIN] - part.labels[use, WIN]
         sides.append(np.split(errors**2, [np.count_nonzero(use[: part.training])]))
     train, rest = map(np.concatenate, zip(*sides, strict=True))
-    return float(np.sqrt(train.mean())), float(np.sqrt(rest.mean())) if len(rest) else None
+    return WinErrors(float(np.sqrt(train.mean())), float(np.sqrt(rest.mean())) if len(rest) else None)
 
 
 def label_noise_of(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from motif.evaluators.weight_file import WeightFile
-from motif.fitting.objective import FAILURES, Ending, FitResult
+from motif.fitting.objective import FAILURES, Ending, FitRecord
 from motif.learning.cross_check import CrossCheck
 from motif.learning.fit_errors import ChoiceError
 from motif.learning.label_noise import NoiseFreeError
@@ -17,12 +17,32 @@ HISTORY_COLUMNS = (
 _FIGURES = attrgetter("number", "error", "rmse_train", "rmse_validation", "seconds")
 
 
+@dataclass(frozen=True, eq=False)
+class FittedHead:
+    """The fit of one head."""
+
+    fit: FitRecord
+    """The last fit, whose weights are in the weight file."""
+    unpruned: FitRecord | None
+    """The fit with every term, if terms were pruned."""
+    noise: float | None
+    """Noise of the labels in the errors, if known; see `NoiseFreeError`."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers for a report."""
+        return {
+            **_figures_of(self.fit),
+            **NoiseFreeError(self.fit.rmse_validation, self.noise).to_dict(),
+            "before_pruning": None if self.unpruned is None else _figures_of(self.unpruned),
+        }
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class FittedWeights(Tabular):
     """A weight file and the fits of its heads."""
 
     weights: WeightFile
-    results: dict[tuple[str, str], FitResult]
+    heads: dict[tuple[str, str], FittedHead]
     """Fits of the weight file's heads, by class and head."""
     samples: int
     seconds: float
@@ -31,14 +51,10 @@ class FittedWeights(Tabular):
     rmse_validation: float | None
     choices: dict[str, ChoiceError]
     """Choice errors by class and for all classes: see `choice_errors`."""
-    unpruned: dict[tuple[str, str], FitResult]
-    """Fits with every term of the pruned heads, by class and head."""
     unpruned_choices: dict[str, ChoiceError]
     """Choice errors before pruning; empty without pruning."""
     warnings: tuple[str, ...] = ()
     """Warnings about the fits, one line each: failures and weights that grow without bound."""
-    noise: dict[tuple[str, str], float | None] = field(default_factory=dict)
-    """Noise of the labels in the errors, by class and head; see `NoiseFreeError`."""
     overall: dict[str, NoiseFreeError] = field(default_factory=dict)
     """Validation errors of the win probability over all classes and of the equity that ranks plays, with and
     without noise of the labels.
@@ -59,7 +75,7 @@ class FittedWeights(Tabular):
     @property
     def passes(self) -> int:
         """Largest number of passes of a head."""
-        return max(result.passes for result in self.results.values())
+        return max(head.fit.passes for head in self.heads.values())
 
     @property
     def stopped(self) -> str:
@@ -67,7 +83,7 @@ class FittedWeights(Tabular):
 
         Failures are listed in `objective.FAILURES`.
         """
-        reasons = [result.stopped for result in self.results.values() if result.stopped != Ending.CONVERGED]
+        reasons = [of.fit.stopped for of in self.heads.values() if of.fit.stopped != Ending.CONVERGED]
         return next((reason for reason in reasons if reason in FAILURES), (*reasons, Ending.CONVERGED)[0])
 
     def head_figures(self) -> dict[str, dict[str, object]]:
@@ -77,15 +93,7 @@ class FittedWeights(Tabular):
         the last fit. `terms` is the number of weights without the bias; those of hidden units
         include the biases.
         """
-        before = {place: _figures_of(result) for place, result in self.unpruned.items()}
-        return {
-            ".".join(place): {
-                **_figures_of(result),
-                **NoiseFreeError(result.rmse_validation, self.noise.get(place)).to_dict(),
-                "before_pruning": before.get(place),
-            }
-            for place, result in self.results.items()
-        }
+        return {".".join(place): head.to_dict() for place, head in self.heads.items()}
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers for a report."""
@@ -115,18 +123,18 @@ class FittedWeights(Tabular):
         The last column, the noise of the labels, is the same for all passes.
         """
         return [
-            dict(zip(HISTORY_COLUMNS, (*place, *figures, self.noise.get(place)), strict=True))
-            for place, result in self.results.items()
-            for figures in map(_FIGURES, result.history)
+            dict(zip(HISTORY_COLUMNS, (*place, *figures, head.noise), strict=True))
+            for place, head in self.heads.items()
+            for figures in map(_FIGURES, head.fit.history)
         ]
 
 
-def _figures_of(result: FitResult) -> dict[str, object]:
+def _figures_of(fit: FitRecord) -> dict[str, object]:
     return {
-        "terms": len(result.weights) - 1,
-        "rmse_train": result.rmse_train,
-        "rmse_validation": result.rmse_validation,
-        "sweeps": result.passes,
-        "stopped": result.stopped,
-        "seconds": result.seconds,
+        "terms": fit.terms,
+        "rmse_train": fit.rmse_train,
+        "rmse_validation": fit.rmse_validation,
+        "sweeps": fit.passes,
+        "stopped": fit.stopped,
+        "seconds": fit.seconds,
     }

@@ -10,7 +10,7 @@ from motif.evaluators.hidden_unit_words import typical_boards, unit_names
 from motif.evaluators.probabilities import OUTPUTS, RANKING_HEAD
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer, WeightFile, to_digits
 from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenSettings, fit_hidden
-from motif.fitting.objective import Ending, FitResult
+from motif.fitting.objective import Ending, FitRecord
 from motif.fitting.significance import weight_vector
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import rows_of_head
@@ -38,13 +38,13 @@ def fit_hidden_classes(
     start: WeightFile | None = None,
     jobs: int | None = None,
     checkpoints: Path | None = None,
-) -> tuple[dict[str, dict[str, HeadWeights]], dict[str, HiddenLayer], dict[tuple[str, str], FitResult]]:
+) -> tuple[dict[str, dict[str, HeadWeights]], dict[str, HiddenLayer], dict[tuple[str, str], FitRecord]]:
     """Fit the probabilities of every class, one class after the other.
 
-    Returns the heads and the hidden layer of each class, and the errors of the equity in each pass by class
-    and `RANKING_HEAD`. `rows` are those of `heads.classes_to_fit`. The weights do not depend on the number of
-    `jobs`. The state of each class is stored in the folder `checkpoints` after every pass, and an interrupted
-    fit continues from there.
+    Returns the heads and the hidden layer of each class, and the record of its fit by class and
+    `RANKING_HEAD`, with the errors of the equity. `rows` are those of `heads.classes_to_fit`. The weights do
+    not depend on the number of `jobs`. The state of each class is stored in the folder `checkpoints` after
+    every pass, and an interrupted fit continues from there.
     """
     heads: dict[str, dict[str, HeadWeights]] = {}
     layers, results = {}, {}
@@ -67,7 +67,7 @@ def fit_hidden_classes(
             )
             heads[class_name] = {head: _rounded(of) for head, of in fit.weights.heads.items()}
             layers[class_name] = _named(fit.weights.hidden, parameters, class_name)
-            results[class_name, RANKING_HEAD] = _result(fit, watch.seconds)
+            results[class_name, RANKING_HEAD] = _record(fit, watch.seconds)
     return heads, layers, results
 
 
@@ -124,13 +124,12 @@ def _named(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> Hid
     return replace(short, names=unit_names(short, parameters, typical_boards(class_name)))
 
 
-def _result(fit: HiddenFit, seconds: float) -> FitResult:
-    """Return the fit of a class in the form that reports use."""
-    heads = [weight_vector(head)[1] for head in fit.weights.heads.values()]
-    hidden = fit.weights.hidden
+def _record(fit: HiddenFit, seconds: float) -> FitRecord:
+    """Return the record of the fit of a class."""
+    hidden, best = fit.weights.hidden, fit.best
+    vectors = [weight_vector(head)[1] for head in fit.weights.heads.values()]
     units = (hidden.bias, hidden.inputs, hidden.points, hidden.outputs)
-    weights = np.concatenate([*heads, *(each.ravel() for each in units)])
-    best = fit.best
-    return FitResult(
-        METHOD, weights, fit.history, Ending.PASS_LIMIT, best.rmse_train, best.rmse_validation, seconds
+    terms = sum(vector.size for vector in vectors) + sum(array.size for array in units) - 1
+    return FitRecord(
+        METHOD, terms, fit.history, Ending.PASS_LIMIT, best.rmse_train, best.rmse_validation, seconds
     )

@@ -56,12 +56,12 @@ def plain(folder):
 
 def same(one: FittedWeights, other: FittedWeights) -> bool:
     """Whether two weight files agree in every bit, except for the name of their dataset."""
-    assert list(one.results) == list(other.results)
+    assert list(one.heads) == list(other.heads)
     assert (one.samples, one.rmse_train, one.rmse_validation, one.choice_error) == (
         other.samples, other.rmse_train, other.rmse_validation, other.choice_error
     )  # fmt: skip
     pairs = [
-        *((one.results[fit].weights, other.results[fit].weights) for fit in one.results),
+        *((one.heads[place].fit.weights, other.heads[place].fit.weights) for place in one.heads),
         *((of_class, other.weights.move_filter.steps[name]) for name, of_class in steps_of(one).items()),
     ]
     return all(here.tobytes() == there.tobytes() for here, there in pairs)
@@ -106,10 +106,10 @@ def both_home(boards: np.ndarray) -> np.ndarray:
 def test_every_head_is_that_of_a_fit_in_memory(folder, samples, plain):
     held = np.isin(samples.game, held_out([folder], 0.25, 3).game)
     assert 0 < held.sum() < len(samples)
-    assert len(plain.results) == 17
-    for (class_name, head), result in plain.results.items():
+    assert len(plain.heads) == 17
+    for (class_name, head), of in plain.heads.items():
         expected = in_memory(samples, held, class_name, head)
-        assert result.weights.tobytes() == expected.tobytes(), (class_name, head)
+        assert of.fit.weights.tobytes() == expected.tobytes(), (class_name, head)
 
 
 def test_two_processes_fit_the_same(folder, plain):
@@ -125,20 +125,20 @@ def test_bearoffs_are_left_out_of_race_fits_only(folder, samples, plain):
     race = samples.position_class == CLASS_NAMES.index("race")
     assert 0 < both_home(samples.boards)[race].mean() < 1
     assert not both_home(samples.boards)[~race].any()
-    for (class_name, head), result in fit.results.items():
+    for (class_name, head), of in fit.heads.items():
         expected = (
             in_memory(samples, held, class_name, head, settings)
             if class_name == "race"
-            else plain.results[class_name, head].weights
+            else plain.heads[class_name, head].fit.weights
         )
-        assert result.weights.tobytes() == expected.tobytes(), (class_name, head)
+        assert of.fit.weights.tobytes() == expected.tobytes(), (class_name, head)
     for name, steps in steps_of(plain).items():
         assert steps_of(fit)[name].tobytes() == steps.tobytes()
     squares = counts = 0
     for class_name in CLASS_NAMES:
         rows = samples.position_class == CLASS_NAMES.index(class_name)
         count = (rows & held & ~both_home(samples.boards)).sum()
-        squares += count * fit.results[class_name, "win"].rmse_validation ** 2
+        squares += count * fit.heads[class_name, "win"].fit.rmse_validation ** 2
         counts += count
     assert fit.rmse_validation == pytest.approx(np.sqrt(squares / counts))
 

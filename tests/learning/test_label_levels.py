@@ -76,13 +76,12 @@ def test_a_fit_with_levels_learns_them(folder, tmp_path):
     assert moved.weights.fit["levels"] == "motif-v1"
     assert "levels" not in plain.weights.fit
     # Labels by lookahead have no noise; that of the levels is unknown.
-    assert set(plain.noise.values()) == {0.0}
-    assert set(moved.noise.values()) == {None}
+    assert {head.noise for head in plain.heads.values()} == {0.0}
+    assert {head.noise for head in moved.heads.values()} == {None}
     assert moved.rmse_train != plain.rmse_train
     again = fit_dataset([folder], settings, name="made", levels=teacher, jobs=2)
-    assert (
-        again.results["contact", "win"].weights.tobytes() == moved.results["contact", "win"].weights.tobytes()
-    )
+    first, second = (fit.heads["contact", "win"].fit.weights for fit in (moved, again))
+    assert first.tobytes() == second.tobytes()
 
 
 def test_parts_that_end_within_a_decision_have_the_same_levels(data, tmp_path):

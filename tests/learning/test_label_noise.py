@@ -82,7 +82,7 @@ def test_a_fit_shows_its_error_without_the_noise(folders):
     assert win["rmse_validation"] == fit.rmse_validation
     assert 0 < win["rmse_without_noise"] < win["rmse_validation"]
     assert 0 < equity["label_noise"] < equity["rmse_validation"]
-    contact, crashed = (fit.results[name, "equity"].rmse_validation for name in ("contact", "crashed"))
+    contact, crashed = (fit.heads[name, "equity"].fit.rmse_validation for name in ("contact", "crashed"))
     assert min(contact, crashed) * 0.99 < equity["rmse_validation"] < max(contact, crashed) * 1.01
 
 

@@ -51,13 +51,13 @@ def whole(made):
 
 def test_what_was_before_is_the_fit_without_pruning(made, whole):
     fit = made[1]
-    assert fit.results.keys() == whole.results.keys()
-    assert fit.unpruned.keys() == {place for place in whole.results if "backgammon" not in place[1]}
-    for place, result in whole.results.items():
-        kept = fit.unpruned.get(place, fit.results[place])
-        assert kept.weights.tobytes() == result.weights.tobytes()
+    assert fit.heads.keys() == whole.heads.keys()
+    for place, head in whole.heads.items():
+        kept = fit.heads[place].unpruned
+        assert (kept is None) == ("backgammon" in place[1])
+        assert (kept or fit.heads[place].fit).weights.tobytes() == head.fit.weights.tobytes()
     assert fit.unpruned_choice_error == whole.choice_error
-    assert (whole.unpruned, whole.unpruned_choice_error) == ({}, {})
+    assert whole.unpruned_choice_error == {}
     assert "prune" not in whole.weights.fit
     assert fit.weights.fit["prune"] == 2.0
 
@@ -87,7 +87,7 @@ def test_the_terms_that_are_left_are_fitted_as_if_there_were_no_others(made):
             terms, _ = weight_vector(fit.weights.classes["contact"][head])
             problem = replace(head_problem(rows["contact"], head, _SETTINGS), terms=terms)
             alone = solver("gauss-newton")(problem)
-            assert fit.results["contact", head].history[-1].error == pytest.approx(
+            assert fit.heads["contact", head].fit.history[-1].error == pytest.approx(
                 alone.history[-1].error, rel=1e-5
             )
 
@@ -98,7 +98,7 @@ def test_pruned_weights_play_as_they_were_fitted(made, samples, tmp_path):
     loaded = read_weight_file(tmp_path / "made.yaml")
     boards = samples.boards[samples.position_class == CLASS_NAMES.index("contact")]
     terms, _ = weight_vector(loaded.classes["contact"]["equity"])
-    raw = terms.expand(features(loaded.parameters, boards)) @ fit.results["contact", "equity"].weights
+    raw = terms.expand(features(loaded.parameters, boards)) @ fit.heads["contact", "equity"].fit.weights
     played = StaticEvaluator("made", weights_model(loaded)).equity_many(boards)
     np.testing.assert_allclose(played, link_of("equity").inverse_link(raw), atol=1e-5)
 
@@ -141,7 +141,7 @@ def test_a_class_from_one_game_stays_whole_and_unsure(tmp_path, samples):
     write_samples(tmp_path / "samples", samples.rows(~race | first))
     settings = replace(_SETTINGS, heads="win", validation=0.0)
     fit = _fit(tmp_path / "samples", settings, tmp_path / "terms.parquet")
-    assert fit.results.keys() - fit.unpruned.keys() == {("race", "win")}
+    assert [place for place, head in fit.heads.items() if head.unpruned is None] == [("race", "win")]
     errors = {found.class_name: found.statistics.errors for found in read_terms(tmp_path / "terms.parquet")}
     assert np.isnan(errors["race"]).all()
     assert np.isfinite(errors["contact"]).all()

@@ -60,7 +60,7 @@ def test_errors_are_those_of_the_fit_by_its_games(fitted):
         found = term_errors(rows, fit.weights, _SETTINGS, "contact", "equity")
         problem = head_problem(rows["contact"], "equity", _SETTINGS)
         clusters = head_clusters(rows["contact"], "equity", _SETTINGS)
-        exact = significance(problem, fit.results["contact", "equity"].weights, clusters)
+        exact = significance(problem, fit.heads["contact", "equity"].fit.weights, clusters)
         np.testing.assert_allclose(found.statistics.errors, exact.errors, rtol=1e-3)
         # Decisions are numbered consecutively, `POSITIONS_A_GAME` per game, one per position.
         np.testing.assert_array_equal(clusters, problem.decisions // POSITIONS_A_GAME)

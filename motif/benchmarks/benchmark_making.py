@@ -91,12 +91,10 @@ class MakeSettings(SettingFields):
         check_types(self, SettingError)
         for name, low in (("decisions", 1), ("plays", 2), ("most", _PLAIN_PORTION)):
             check_count(name, getattr(self, name), low)
-        kinds = ANY_CLASS, *CLASS_NAMES
         for name, is_valid, rule in (
             ("disagree", 0 <= self.disagree <= 1, "0 to 1"),
             ("certain", 0.5 < self.certain < 1, "above 0.5 and below 1"),
             ("se", 0 < self.se < float("inf"), "above 0 and finite"),
-            ("position_class", self.position_class in kinds, ", ".join(kinds)),
         ):
             if not is_valid:
                 raise SettingError(f"{name} must be {rule}, not {shown(getattr(self, name))}", name)

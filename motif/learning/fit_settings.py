@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from motif.runtime.errors import FitError, shown
-from motif.runtime.layout import listed
 from motif.runtime.settings import (
     SettingFields,
     check_seed,
@@ -17,7 +16,6 @@ from motif.runtime.settings import (
 
 _RANKING, _HIDDEN_RANKING = 5.0, 10.0
 _HIDDEN_PASSES = 12
-_CHOICES = {"terms": ("pairs", "linear"), "backgammons": ("pairs", "race", "linear"), "heads": ("all", "win")}
 
 _NOT_HIDDEN = ("method", "ridge", "equity_ridge", "tolerance", "backgammons")
 """Settings without effect on a fit with hidden units."""
@@ -78,12 +76,9 @@ class FitSettings(SettingFields):
         from motif.parameters import parameter_set
 
         check_seed(self.seed)
+        solver(self.method)
         check_types(self, FitError)
         self._check_numbers()
-        for name, known in _CHOICES.items():
-            if (value := getattr(self, name)) not in known:
-                raise FitError(f"{name} must be {listed(known, 'or')}, not {shown(value)}", name)
-        solver(self.method)
         if self.hidden:
             self._check_hidden()
         parameter_set(self.parameters)

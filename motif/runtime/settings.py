@@ -9,6 +9,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from motif.runtime.errors import MotifError, SettingError, did_you_mean, shown
+from motif.runtime.layout import listed
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -139,13 +140,18 @@ _KINDS: dict[Any, tuple[str, type]] = {
     float: ("a number", Real),
     bool: ("True or False", object),
 }
-"""Rules and accepted types of settings, by the annotation of the field; others are not checked."""
+"""Rules and accepted types of settings, by the annotation of the field.
+
+Of others, only literal choices are checked.
+"""
 
 
 def check_types(settings: "DataclassInstance", error: type[MotifError]) -> None:
-    """Raise `error` unless the numbers and truth values in `settings` have the types of their fields."""
+    """Raise `error` unless numbers, truth values and choices in `settings` have the types of their fields."""
     for one in fields(settings):
         value = getattr(settings, one.name)
+        if get_origin(one.type) is Literal and value not in (choices := get_args(one.type)):
+            raise error(f"{one.name} must be {listed(choices, 'or')}, not {shown(value)}", one.name)
         for kind, (rule, accepted) in _KINDS.items():
             if one.type != kind and (one.type != kind | None or value is None):
                 continue

@@ -115,9 +115,6 @@ class SamplePlan(SettingFields):
                 raise SettingError(f"{name} must be above 0 and at most 1, not {shown(value)}", name)
         if not 0 <= self.noise < 1:
             raise SettingError(f"noise must be at least 0 and below 1, not {self.noise}", "noise")
-        if self.decide not in ("evaluator", "rollout"):
-            message = f"decide must be evaluator or rollout, not {shown(self.decide)}"
-            raise SettingError(message, "decide")
         if self.replies and self.decide == "rollout":
             raise SettingError("replies: not allowed with decisions by rollouts", "replies", "decide")
 

@@ -160,7 +160,10 @@ def test_positions_without_a_decision_leave_nothing_behind(path):
         ({"disagree": 1.5}, "disagree must be 0 to 1, not 1.5"),
         ({"certain": 1.0}, "certain must be above 0.5 and below 1, not 1.0"),
         ({"se": 0.0}, "se must be above 0 and finite, not 0.0"),
-        ({"position_class": "bearoff"}, "position_class must be any, contact, crashed, race, not 'bearoff'"),
+        (
+            {"position_class": "bearoff"},
+            "position_class must be any, contact, crashed or race, not 'bearoff'",
+        ),
         ({"rollers": " , "}, "rollers must name a player, not ' , '"),
         ({"players": "nobody"}, "no player is called 'nobody'"),
         ({"seed": -1}, "seed must be"),

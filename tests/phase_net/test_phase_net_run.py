@@ -304,6 +304,7 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
         ({"rate": 0.0}, "rate must be above 0"),
         ({"round_rate": float("nan")}, "round_rate must be above 0"),
         ({"gain": -1.0}, "gain must be at least 0"),
+        ({"stage": "3"}, "stage must be both, 1 or 2, not '3'"),
         ({"stage": "2"}, "stage 2 alone requires start, a net to continue from"),
         ({"opponent": "simple,simple"}, "opponent must name different players, not 'simple,simple'"),
         ({"opponent": "simple,"}, "opponent must name different players"),

@@ -92,14 +92,14 @@ class HiddenRows:
 class HiddenSettings:
     """Settings of a fit with hidden units."""
 
-    units: int = 256
-    passes: int = 12
+    units: int
+    passes: int
     """Number of passes over the training rows."""
-    rate: float = 1e-3
+    rate: float
     """Initial learning rate of Adam, which decays to 0."""
-    ranking: float = 10.0
+    ranking: float
     """Weight of the errors between the plays of a decision."""
-    seed: int = 0
+    seed: int
 
 
 @dataclass(frozen=True)

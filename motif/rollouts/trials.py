@@ -12,9 +12,7 @@ from motif.board.packed import Board, pack_many, unpack_many
 from motif.board.position import PositionLike, Positions, as_boards, one_or_more
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
-from motif.evaluators.known_players import LATEST
 from motif.evaluators.model import Model
-from motif.evaluators.own import EvaluatorLike, as_evaluator
 from motif.evaluators.probabilities import HEADS, OUTPUTS, turned
 from motif.evaluators.static import prepared
 from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, chosen_in_states, games_with_cube
@@ -27,7 +25,6 @@ from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, end_if_cancelled, progress
-from motif.runtime.settings import changed
 
 RESULT_NAMES = HEADS
 """Names of the results of a rollout."""
@@ -120,24 +117,19 @@ class CubeStart(NamedTuple):
 
 def rollout(
     positions: PositionLike | Positions,
-    evaluator: EvaluatorLike | str = LATEST,
-    settings: RolloutSettings | None = None,
+    evaluator: Evaluator,
+    settings: RolloutSettings,
     *,
     jobs: int | None = None,
-    **changes: float | str,
 ) -> RolloutResult:
     """Roll out one position, several, or a board array (n, 26), with `evaluator` playing both sides.
 
-    Positions may be IDs; the evaluator may be a name or any object that `motif.evaluators.own.as_evaluator`
-    accepts.  Compiled evaluators are some hundred times as fast as others.  `changes` are fields of the
-    settings: ``rollout("4HPwATDgc/ABMA", trials=1296, cut=8)``.
+    Positions may be IDs.  Compiled evaluators are some hundred times as fast as others.
 
     Trial t of position k uses the random stream (seed, k, t), so that the result does not depend on `jobs`.
     Raises `SettingError` for invalid settings, and `PositionError` naming the first invalid row.
     """
-    settings = changed(settings or RolloutSettings(), changes)
     settings.check()
-    evaluator = as_evaluator(evaluator)
     packed = pack_many(as_boards(one_or_more(positions)))
 
     stopwatch = Stopwatch()

@@ -13,7 +13,7 @@ from motif.fitting import hidden_fit
 from motif.fitting.hidden_fit import HiddenFit, HiddenRows, HiddenSettings, fit_hidden
 
 SIZE = 6
-SETTINGS = HiddenSettings(units=8, passes=3, rate=0.01, seed=2)
+SETTINGS = HiddenSettings(units=8, passes=3, rate=0.01, ranking=10.0, seed=2)
 
 
 def planted(count: int = 4000, seed: int = 0) -> HiddenRows:

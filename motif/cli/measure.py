@@ -77,6 +77,7 @@ def benchmark(
     from motif.learning.recalibration import fitted_to
     from motif.players import load
     from motif.sampling.dataset import read_parts
+    from motif.sampling.dataset_files import dataset_fingerprint
 
     check_apart(files, html)
     paths, shown = list(dict.fromkeys(files)), worst or (_USUALLY_SHOWN if html else 0)
@@ -94,7 +95,7 @@ def benchmark(
         write_worst_page(player, result, result.worst, html)
     compared = {} if versus is None else {"versus": versus}
     for one, path in product(players, paths if of_datasets else ()):
-        if fitted_to(one.evaluator, path):
+        if fitted_to(one.evaluator, dataset_fingerprint(Path(path))):
             note(f"{one.name} was fitted to {path}; held-out games are a better test")
     record = {**result.to_dict(), "player": player, "cube_decisions": unused, **compared}
     if not shown:

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +42,7 @@ from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import progress
 from motif.runtime.settings import check_seed
 from motif.sampling.dataset import drawn_games
-from motif.sampling.game_results import PositionResults, Results, ScoreResults, dataset_results
+from motif.sampling.game_results import PositionResults, Results, ScoreResults
 
 MIN_POSITIONS = 100
 """Minimum number of positions for the calibration of a class."""
@@ -176,7 +175,7 @@ class Calibration(Tabular):
 
 
 def calibrate(
-    results: Results | Path | str,
+    results: Results,
     evaluator: Evaluator | None,
     *,
     share: float = 0.5,
@@ -185,17 +184,16 @@ def calibrate(
 ) -> Calibration:
     """Calibrate the win probabilities of an evaluator, class by class, to results of games or rollouts.
 
-    `results` are those of `motif.sampling.game_results.read_results`, or the folder of a dataset. Without an
-    `evaluator` they must be scores, which are then the probabilities, in one class, `ALL`. About a `share` of
-    the games, drawn with `seed`, is for the fit; the others are for measuring. Evaluators with lookahead use
-    `jobs` processes. Raises `SettingError` if `share` is not between 0 and 1, `FitError` if there are no
-    games for the fit or for measuring, and `DatasetError` for data that cannot be read.
+    `results` are those of `motif.sampling.game_results.read_results`. Without an `evaluator` they must be
+    scores, which are then the probabilities, in one class, `ALL`. About a `share` of the games, drawn with
+    `seed`, is for the fit; the others are for measuring. Evaluators with lookahead use `jobs` processes.
+    Raises `SettingError` if `share` is not between 0 and 1, `FitError` if there are no games for the fit or
+    for measuring, and `DatasetError` for data that cannot be read.
     """
     seed = check_seed(seed)
     worker_count(jobs)
     if not isinstance(share, Real) or not 0 < share < 1:
         raise SettingError(f"share must be between 0 and 1, not {shown(share)}", "share")
-    results = _read(results)
     stated = _scored(results) if isinstance(results, ScoreResults) else _stated(results, evaluator, jobs)
     on_held = np.isin(stated.game, drawn_games(np.unique(stated.game), 1 - share, seed))
     if on_held.all() or not on_held.any():
@@ -239,16 +237,11 @@ def calibrated_weights(evaluator: Evaluator, calibration: Calibration, name: str
     return replace(weights, name=name, fit=fit, calibration=knots)
 
 
-def fitted_to(evaluator: Evaluator | None, results: Results | Path | str) -> bool:
-    """Return whether the weights of `evaluator` were fitted to the dataset `results`, by their record."""
+def fitted_to(evaluator: Evaluator | None, fingerprint: str) -> bool:
+    """Return whether the weights of `evaluator` were fitted to the dataset with `fingerprint`."""
     static = evaluator.without_lookahead if evaluator else None
     weights = static.weights if isinstance(static, StaticEvaluator) else None
-    return weights is not None and _read(results).fingerprint in fitted_datasets(weights)
-
-
-def _read(results: Results | Path | str) -> Results:
-    """Return `results`, or the results in the folder of a dataset."""
-    return dataset_results(Path(results)) if isinstance(results, Path | str) else results
+    return weights is not None and fingerprint in fitted_datasets(weights)
 
 
 def _scored(results: ScoreResults) -> StatedChances:

@@ -16,6 +16,7 @@ from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
 from motif.sampling.dataset import Dataset
 from motif.sampling.dataset_files import dataset_fingerprint, write_manifest
+from motif.sampling.game_results import dataset_results
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards
 from tests.learning.stored import stored
@@ -65,7 +66,7 @@ def folder(boards, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(folder):
-    return calibrate(folder, load_static("bras"), seed=3)
+    return calibrate(dataset_results(folder), load_static("bras"), seed=3)
 
 
 def test_the_planted_fault_is_undone_on_games_that_were_not_fitted_on(found):
@@ -83,7 +84,7 @@ def test_no_game_is_on_both_sides(found, folder, boards):
     assert not on_both
     assert len(found.held) + len(found.fitted) == len(boards)
     assert set(found.held.game) == set(validation_games([folder], 0.5, 3).tolist())
-    other = calibrate(folder, load_static("bras"), share=0.8, seed=3)
+    other = calibrate(dataset_results(folder), load_static("bras"), share=0.8, seed=3)
     assert len(set(other.held.game)) == pytest.approx(0.2 * len(boards) / A_GAME, abs=1)
 
 
@@ -140,19 +141,19 @@ def on_held(found, boards) -> np.ndarray:
 
 def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(found, folder, monkeypatch):
     monkeypatch.setattr(module, "_POSITIONS_AT_ONCE", 999)
-    again = calibrate(folder, load_static("bras"), seed=3, jobs=2)
+    again = calibrate(dataset_results(folder), load_static("bras"), seed=3, jobs=2)
     assert {name: rows.tobytes() for name, rows in again.knots.items()} == {
         name: rows.tobytes() for name, rows in found.knots.items()
     }
     assert again.groups == found.groups
-    other = calibrate(folder, load_static("bras"), seed=4)
+    other = calibrate(dataset_results(folder), load_static("bras"), seed=4)
     assert other.groups != found.groups
 
 
 def test_lookahead_is_measured_by_any_number_of_workers(boards, tmp_path):
     ahead = load_evaluator("bras@1")
     path = stored(tmp_path / "few", labelled(load_static("bras"), boards[:240]), rows_a_part=240)
-    one, two = (calibrate(path, ahead, jobs=jobs) for jobs in (1, 2))
+    one, two = (calibrate(dataset_results(path), ahead, jobs=jobs) for jobs in (1, 2))
     assert one.groups == two.groups
     with pytest.raises(PlayerError, match="'bras@1' has no weights: name a weight file"):
         calibrated_weights(ahead, one, "ahead")
@@ -160,7 +161,7 @@ def test_lookahead_is_measured_by_any_number_of_workers(boards, tmp_path):
 
 def test_a_calibrated_player_is_calibrated_from_his_weights(found, folder):
     once = evaluator_of(calibrated_weights(load_static("bras"), found, "once"))
-    again = calibrate(folder, once, seed=3)
+    again = calibrate(dataset_results(folder), once, seed=3)
     assert {name: rows.tobytes() for name, rows in again.knots.items()} == {
         name: rows.tobytes() for name, rows in found.knots.items()
     }
@@ -172,14 +173,15 @@ def test_right_probabilities_gain_nothing(boards, tmp_path):
     samples = labelled(load_static("bras"), boards)
     rows, rng = samples.probabilities, np.random.default_rng(9)
     rows[:, 0] = rng.binomial(TRIALS, load_static("bras").evaluate_many(boards)[:, 0]) / TRIALS
-    whole = calibrate(stored(tmp_path / "right", samples, 6000), load_static("bras")).groups[ALL]
+    results = dataset_results(stored(tmp_path / "right", samples, 6000))
+    whole = calibrate(results, load_static("bras")).groups[ALL]
     assert abs(whole.log_loss.difference) < 2e-3
 
 
 def test_equity_heads_and_bearoffs(boards, tmp_path):
     evaluator = evaluator_of(replace(EQUITY.weights, bearoff=True))
     path = stored(tmp_path / "equity", labelled(evaluator, boards), 6000)
-    found = calibrate(path, evaluator)
+    found = calibrate(dataset_results(path), evaluator)
     assert found.groups[ALL].log_loss.clear
     assert found.held.exact.any()
     assert (found.held.after == found.held.before)[found.held.exact].all()
@@ -193,7 +195,8 @@ def test_classes_of_few_positions_keep_their_probabilities(boards, tmp_path):
     contact = boards[classify_many(pack_many(boards)) == 0][:500]
     race = boards[classify_many(pack_many(boards)) == CLASS_NAMES.index("race")][:50]
     few = np.concatenate([contact, race])
-    found = calibrate(stored(tmp_path / "few", labelled(load_static("bras"), few), 600), load_static("bras"))
+    results = dataset_results(stored(tmp_path / "few", labelled(load_static("bras"), few), 600))
+    found = calibrate(results, load_static("bras"))
     assert list(found.knots) == ["contact"]
     assert found.groups["race"].log_loss.difference == 0
 
@@ -208,26 +211,27 @@ def test_weights_alone():
 def test_a_dataset_that_the_weights_know(folder):
     fingerprint = dataset_fingerprint(folder)
     for known, expected in ((fingerprint, True), (["x", fingerprint], True), (["x"], False), ([], False)):
-        assert fitted_to(evaluator_of(replace(EQUITY.weights, fit={"dataset": known})), folder) is expected
+        evaluator = evaluator_of(replace(EQUITY.weights, fit={"dataset": known}))
+        assert fitted_to(evaluator, fingerprint) is expected
     deep = LookaheadEvaluator(evaluator_of(replace(EQUITY.weights, fit={"dataset": fingerprint})), 1)
-    assert fitted_to(deep, folder)
-    assert not fitted_to(load_static("bras"), folder)
-    assert not fitted_to(load_static("pubeval"), folder)
+    assert fitted_to(deep, fingerprint)
+    assert not fitted_to(load_static("bras"), fingerprint)
+    assert not fitted_to(load_static("pubeval"), fingerprint)
 
 
 def test_what_is_refused(folder, boards, tmp_path):
     for share in (0.0, 1.0, -1.0, float("nan"), "a"):
         with pytest.raises(SettingError, match="share must be between 0 and 1"):
-            calibrate(folder, load_static("bras"), share=share)
+            calibrate(dataset_results(folder), load_static("bras"), share=share)
     samples = labelled(load_static("bras"), boards[:A_GAME])
     with pytest.raises(FitError, match="too few games for a fit and a measurement"):
-        calibrate(stored(tmp_path / "one", samples, 100), load_static("bras"))
+        calibrate(dataset_results(stored(tmp_path / "one", samples, 100)), load_static("bras"))
     samples = labelled(load_static("bras"), boards[: 4 * A_GAME])
     samples.probabilities[3, 0] = np.nan
     with pytest.raises(DatasetError, match="the label win of a position must be 0 to 1"):
-        calibrate(stored(tmp_path / "nan", samples, 100), load_static("bras"))
+        calibrate(dataset_results(stored(tmp_path / "nan", samples, 100)), load_static("bras"))
     (tmp_path / "empty").mkdir()
     write_manifest(tmp_path / "empty", {}, [], complete=True)
     for name, message in (("empty", "the dataset is empty"), ("missing", "not a dataset")):
         with pytest.raises(DatasetError, match=message):
-            calibrate(tmp_path / name, load_static("bras"))
+            calibrate(dataset_results(tmp_path / name), load_static("bras"))

@@ -37,7 +37,7 @@ from motif.evaluators.cube_model import (
     ends_of,
     one_state,
 )
-from motif.evaluators.probabilities import OUTPUTS, WIN, switched_equities
+from motif.evaluators.probabilities import OUTPUTS, WIN, outside_range, switched_equities
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
@@ -125,7 +125,7 @@ def outcomes(probabilities: npt.ArrayLike) -> FloatArray:
     rows = np.atleast_2d(np.asarray(probabilities, np.float64))
     if rows.ndim != 2 or rows.shape[1] != len(OUTPUTS):
         raise SettingError(f"the shape of the probabilities must be (n, {len(OUTPUTS)}), not {rows.shape}")
-    bad = ~((rows >= -_ROUNDING) & (rows <= 1 + _ROUNDING))
+    bad = outside_range(rows, _ROUNDING)
     if bad.any():
         row, column = (int(index) for index in np.argwhere(bad)[0])
         raise SettingError(f"{OUTPUTS[column]} is {rows[row, column]:g}: it must be 0 to 1")

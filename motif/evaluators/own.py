@@ -22,7 +22,7 @@ from motif.board.packed import pack_many
 from motif.board.position import Position, as_boards
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.known_players import load_evaluator
-from motif.evaluators.probabilities import OUTPUTS
+from motif.evaluators.probabilities import OUTPUTS, PROBABILITY_ROUNDING, largest_possible, probability_fault
 from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import LINE_WANTED, WeightFile, is_line
 from motif.parameters import ParameterSet, ParametersLike, parameter_set
@@ -35,8 +35,6 @@ from motif.runtime.settings import check_flag
 _NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
 _RETURNS = f"(n, {len(OUTPUTS)}) probabilities or (n,) equities"
 _LARGEST = 3.0
-_TOLERANCE = 1e-3
-"""Rounding of probabilities by which one may exceed its limit."""
 
 
 @runtime_checkable
@@ -86,7 +84,7 @@ class OwnEvaluator(Evaluator):
         with failures_of(f"{self.name}: evaluate_many"):
             values = np.asarray(self.own.evaluate_many(boards), np.float64)
         if values.shape == (len(boards),):
-            outside = ~(np.abs(values) <= _LARGEST + _TOLERANCE)
+            outside = ~(np.abs(values) <= _LARGEST + PROBABILITY_ROUNDING)
             if outside.any():
                 wrong = values[outside][0]
                 raise PlayerError(
@@ -103,28 +101,6 @@ class OwnEvaluator(Evaluator):
             value = values[row, OUTPUTS.index(name)]
             raise PlayerError(f"{self.name}: {name} must be {rule}, not {value:.9g}")
         return np.clip(values, 0, 1)
-
-
-def _limits(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
-    """Return the largest possible probabilities (n, 5) for those of wins and gammons in `rows` (n, 5)."""
-    win, win_gammon, _, lose_gammon, _ = rows.T
-    return np.column_stack([np.ones_like(win), win, win_gammon, 1 - win, lose_gammon])
-
-
-def probability_fault(rows: npt.NDArray[np.floating]) -> tuple[int, str, str] | None:
-    """Return the first row of `rows` (n, 5) that is impossible, the probability at fault and its rule.
-
-    Each may exceed its limits by rounding; clip it to 0 to 1.
-    """
-    outside = ~((rows >= -_TOLERANCE) & (rows <= 1 + _TOLERANCE))
-    wrong = outside | (rows > _limits(rows) + _TOLERANCE)
-    if not wrong.any():
-        return None
-    row, k = map(int, np.argwhere(wrong)[0])
-    return row, OUTPUTS[k], "0 to 1" if outside[row, k] else f"at most {_LIMIT_NAMES[k]}"
-
-
-_LIMIT_NAMES = ("1", "win", "win_gammon", "1 - win", "lose_gammon")
 
 
 def _of_equities(equities: FloatArray) -> FloatArray:
@@ -290,7 +266,7 @@ def _predicted(
         return 2 * np.clip(values, 0, 1) - 1 if target == "win" else np.clip(values, -_LARGEST, _LARGEST)
     values = np.clip(values, 0, 1)
     for _ in range(2 * (values.shape[1:] == (len(OUTPUTS),))):  # gammons, then backgammons
-        values = np.minimum(values, _limits(values))
+        values = np.minimum(values, largest_possible(values))
     return values
 
 

@@ -30,6 +30,8 @@ HEADS = (*OUTPUTS, RANKING_HEAD)
 EQUITY_HEAD = HEADS.index(RANKING_HEAD)
 _Number = TypeVar("_Number", bound=np.number)
 EQUITY_WEIGHTS = np.array([2.0, 1.0, 1.0, -1.0, -1.0])
+PROBABILITY_ROUNDING = 1e-3
+"""Difference by which rounded probabilities of other programs may exceed their limits."""
 
 
 class Probabilities(NamedTuple):
@@ -78,6 +80,35 @@ def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
 def switched_equities(values: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
     """Return equities, scores or points of one player as those of the other."""
     return np.negative(values)
+
+
+def outside_range(probabilities: npt.NDArray[np.floating], tolerance: float) -> npt.NDArray[np.bool_]:
+    """Return which `probabilities` are not 0 to 1, or NaN; they may exceed these bounds by `tolerance`."""
+    return ~((probabilities >= -tolerance) & (probabilities <= 1 + tolerance))
+
+
+def largest_possible(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """Return the largest possible probabilities (n, 5) for those of wins and gammons in `rows` (n, 5)."""
+    win, win_gammon, _, lose_gammon, _ = rows.T
+    return np.column_stack([np.ones_like(win), win, win_gammon, 1 - win, lose_gammon])
+
+
+_LIMIT_NAMES = ("1", "win", "win_gammon", "1 - win", "lose_gammon")
+
+
+def probability_fault(
+    rows: npt.NDArray[np.floating], tolerance: float = PROBABILITY_ROUNDING
+) -> tuple[int, str, str] | None:
+    """Return the first row of `rows` (n, 5) that is impossible, the probability at fault and its rule.
+
+    Each may exceed its limits by `tolerance`; clip it to 0 to 1.
+    """
+    outside = outside_range(rows, tolerance)
+    wrong = outside | (rows > largest_possible(rows) + tolerance)
+    if not wrong.any():
+        return None
+    row, k = map(int, np.argwhere(wrong)[0])
+    return row, OUTPUTS[k], "0 to 1" if outside[row, k] else f"at most {_LIMIT_NAMES[k]}"
 
 
 @inline_kernel

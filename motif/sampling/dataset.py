@@ -19,8 +19,7 @@ import pyarrow as pa
 from motif.board.identifiers import ID_LENGTH, boards_from_gnubg_ids, gnubg_ids
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, as_boards
-from motif.evaluators.own import probability_fault
-from motif.evaluators.probabilities import OUTPUTS, equities
+from motif.evaluators.probabilities import OUTPUTS, equities, probability_fault
 from motif.parameters import ParametersLike, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many

@@ -31,6 +31,7 @@ from motif.board.identifiers import (
     quoted,
 )
 from motif.board.packed import CHECKERS, HOME, POINTS, Board
+from motif.evaluators.probabilities import OUTPUTS, probability_fault
 from motif.runtime.arrays import BoolArray, Float32Array
 from motif.runtime.errors import DatasetError, PositionError, SettingError
 from motif.runtime.files import decoded, reading, replacing
@@ -44,7 +45,7 @@ from motif.sampling.dataset import (
     read_parts,
     write_pieces,
 )
-from motif.sampling.dataset_files import OUTPUTS, read_manifest
+from motif.sampling.dataset_files import read_manifest
 
 LabelFormat = Literal["wildbg", "gnubg-nn"]
 HEADER = "position_id,win,win_g,win_bg,lose_g,lose_bg"
@@ -59,8 +60,6 @@ OUTSIDE = 3
 
 _NUMBERS = len(OUTPUTS)
 _COMMENT = "#"
-_ROUNDING = 1e-3
-"""Tolerance for impossible chances, which rounding and inconsistent nets produce."""
 _LINES_AT_ONCE = 4096
 
 
@@ -167,18 +166,8 @@ def _rows(path: Path, header: _Header | None, lines: Sequence[tuple[int, str]]) 
 
 def _chances(path: Path, lines: Sequence[tuple[int, str]], words: Sequence[list[str]]) -> Float32Array:
     numbers = np.array([[number_in(word) for word in row[1:]] for row in words])
-    win, gammon, backgammon, lose_gammon, lose_backgammon = numbers.T
-    with np.errstate(invalid="ignore"):
-        possible = (
-            (win <= 1 + _ROUNDING)
-            & (gammon <= win + _ROUNDING)
-            & (backgammon <= gammon + _ROUNDING)
-            & (lose_gammon <= 1 - win + _ROUNDING)
-            & (lose_backgammon <= lose_gammon + _ROUNDING)
-            & (numbers >= -_ROUNDING).all(axis=1)
-        )
-    if not possible.all():
-        number, line = lines[int(np.argmin(possible))]
+    if fault := probability_fault(numbers):
+        number, line = lines[fault[0]]
         raise DatasetError(
             f"{path}: line {number}: {quoted(line.strip())}: the chances must be numbers from 0 to 1, "
             "and gammons must be part of the wins or losses"

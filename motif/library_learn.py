@@ -436,7 +436,7 @@ def bootstrap(
         For invalid settings, data that cannot be fitted, or files that cannot be written.
     """
     chosen = configured(preset, None if config is None else path_of("config", config))
-    return run_bootstrap(
+    summaries = run_bootstrap(
         path_of("out", out),
         with_seed(chosen, seed),
         versions=versions,
@@ -444,6 +444,7 @@ def bootstrap(
         tell=tell,
         finish=with_words,
     )
+    return [summary.to_dict() for summary in summaries]
 
 
 def calibrate(

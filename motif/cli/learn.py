@@ -1,9 +1,9 @@
 """Commands that learn: sample, fit, bootstrap, report and train-phase-net."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -36,6 +36,7 @@ from motif.runtime.parallel import working_on
 if TYPE_CHECKING:
     from motif.learning.fit import FittedWeights
     from motif.learning.fit_settings import FitSettings
+    from motif.learning.version_summary import VersionSummary
     from motif.phase_net.phase_settings import PhaseNetSettings
     from motif.reports.run_report import RunReport
     from motif.sampling.sample import SampleSettings
@@ -285,22 +286,22 @@ def bootstrap(
             out, config, versions=versions, jobs=jobs, tell=tell, on_version=draw, finish=with_words
         )
         draw_run(out, benchmarks=shipped_lines(), jobs=jobs, tell=tell)
-    if printed_json(json, {"versions": summaries}):
+    if printed_json(json, {"versions": [summary.to_dict() for summary in summaries]}):
         return
     _print_summaries(summaries, out)
 
 
-def _print_summaries(summaries: Sequence[Record], out: Path) -> None:
+def _print_summaries(summaries: "Sequence[VersionSummary]", out: Path) -> None:
     rows = [
         (
-            summary["name"],
-            str(summary["positions"]),
-            f"{summary['seconds']:.0f}",
-            error_text(summary["rmse_validation"]),
+            summary.name,
+            str(summary.positions),
+            f"{summary.seconds:.0f}",
+            error_text(summary.rmse_validation),
             _without_noise(summary),
-            _choice(summary["choice_error"].get("all")),
-            f"{summary['ppg_vs_previous']:+.3f} ± {summary['ppg_vs_previous_se']:.3f}",
-            f"{summary['ppg_vs_pubeval']:+.3f} ± {summary['ppg_se']:.3f}",
+            _choice(summary.choice_error.get("all")),
+            f"{summary.ppg_vs_previous:+.3f} ± {summary.ppg_vs_previous_se:.3f}",
+            f"{summary.ppg_vs_pubeval:+.3f} ± {summary.ppg_se:.3f}",
         )
         for summary in summaries
     ]
@@ -318,10 +319,11 @@ def _print_summaries(summaries: Sequence[Record], out: Path) -> None:
     say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")
 
 
-def _without_noise(summary: Mapping[str, Any]) -> str:
+def _without_noise(summary: "VersionSummary") -> str:
     """Return the main error of a version without label noise; an empty text if unknown."""
-    errors = summary["validation_errors"]
-    return error_text(errors.get("equity", errors.get("win", {})).get("rmse_without_noise"))
+    errors = summary.validation_errors
+    error = errors.get("equity", errors.get("win"))
+    return error_text(None if error is None else error.without_noise)
 
 
 @command(
@@ -422,12 +424,12 @@ def _print_versions(drawn: "RunReport") -> None:
     for version, one in enumerate(drawn.run.summaries):
         rows.append(
             (
-                one["name"],
-                f"{one['positions']:,}",
+                one.name,
+                f"{one.positions:,}",
                 _without_noise(one),
-                f"{one['ppg_vs_pubeval']:+.3f} ± {one['ppg_se']:.3f}",
-                f"{one['ppg_vs_previous']:+.3f} ± {one['ppg_vs_previous_se']:.3f}",
-                _choice(one["choice_error"].get("all")),
+                f"{one.ppg_vs_pubeval:+.3f} ± {one.ppg_se:.3f}",
+                f"{one.ppg_vs_previous:+.3f} ± {one.ppg_vs_previous_se:.3f}",
+                _choice(one.choice_error.get("all")),
                 *(f"{of[version].er:.1f} ± {of[version].se:.1f}" for of in errors.values()),
             )
         )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from motif.compiler.background import precompile_in_background
 from motif.contests import play_money_games
+from motif.contests.result import ContestResult
 from motif.evaluators import load_static
 from motif.evaluators.weight_file import WeightFile
 from motif.learning.bootstrap_config import (
@@ -26,6 +27,7 @@ from motif.learning.bootstrap_config import (
 )
 from motif.learning.fit import fit_dataset
 from motif.learning.fit import warm_up as warm_up_fit
+from motif.learning.fitted_weights import FittedWeights
 from motif.learning.version_summary import VersionSummary, read_summary
 from motif.parameters.named_sets import check_found
 from motif.players import load
@@ -202,32 +204,57 @@ def _make_version(
     stopwatch = Stopwatch()
     strength = _strength(config, home, previous, version, jobs)
     seconds["measure"] = stopwatch.seconds
-    summary = {
-        "version": version,
-        "name": name,
-        "positions": positions,
-        "trials": step.trials if step.is_rolled_out else 1,
-        "sample_settings": step.plan(),
-        "seconds": sum(seconds.values()),
-        "seconds_by_step": seconds,
-        **{key: value for key, value in fit.to_dict().items() if key != "seconds"},
-        **strength,
-    }
-    write_text(home / SUMMARY, json.dumps(summary, indent=1) + "\n")
+    summary = _summary(config, version, positions, seconds, fit, strength)
+    write_text(home / SUMMARY, json.dumps(summary.to_dict(), indent=1) + "\n")
     return summary
 
 
 def _strength(
     config: BootstrapConfig, home: Path, previous: str, version: int, jobs: int | None
-) -> dict[str, float | None]:
+) -> tuple[ContestResult, ContestResult]:
+    """Return the results of money games against PubEval and against the previous version."""
     player, seed = load(str(home / WEIGHTS)), config.strength_seed(version)
     reference, before = (
         play_money_games(player, load(opponent), config.strength_games, seed=seed, jobs=jobs)
         for opponent in (_REFERENCE, previous)
     )
-    return {
-        "ppg_vs_pubeval": reference.ppg,
-        "ppg_se": reference.se,
-        "ppg_vs_previous": before.ppg,
-        "ppg_vs_previous_se": before.se,
-    }
+    return reference, before
+
+
+def _summary(
+    config: BootstrapConfig,
+    version: int,
+    positions: int,
+    seconds: dict[str, float],
+    fit: FittedWeights,
+    strength: tuple[ContestResult, ContestResult],
+) -> VersionSummary:
+    step, (reference, before) = config.versions[version], strength
+    # Guaranteed by `MIN_STRENGTH_GAMES`.
+    assert reference.se is not None
+    assert before.se is not None
+    return VersionSummary(
+        version=version,
+        name=config.label(version),
+        positions=positions,
+        trials=step.trials if step.is_rolled_out else 1,
+        sample_settings=step.plan(),
+        seconds=sum(seconds.values()),
+        seconds_by_step=seconds,
+        rmse_train=fit.rmse_train,
+        rmse_validation=fit.rmse_validation,
+        validation_errors=fit.overall,
+        sweeps=fit.passes,
+        stopped=fit.stopped,
+        samples=fit.samples,
+        choice_error=fit.choice_error,
+        choice_error_se=fit.choice_error_se,
+        choice_error_before_pruning=fit.unpruned_choice_error,
+        warnings=list(fit.warnings),
+        heads=fit.head_figures(),
+        cross_check=fit.check,
+        ppg_vs_pubeval=reference.ppg,
+        ppg_se=reference.se,
+        ppg_vs_previous=before.ppg,
+        ppg_vs_previous_se=before.se,
+    )

@@ -68,6 +68,11 @@ class FittedWeights(Tabular):
         return {name: error.mean for name, error in self.choices.items()}
 
     @property
+    def choice_error_se(self) -> dict[str, float | None]:
+        """Standard errors of `choices`; None if unknown."""
+        return {name: error.se if math.isfinite(error.se) else None for name, error in self.choices.items()}
+
+    @property
     def unpruned_choice_error(self) -> dict[str, float]:
         """Mean losses of `unpruned_choices`."""
         return {name: error.mean for name, error in self.unpruned_choices.items()}
@@ -106,11 +111,7 @@ class FittedWeights(Tabular):
             "seconds": self.seconds,
             "samples": self.samples,
             "choice_error": self.choice_error,
-            "choice_error_se": {
-                # JSON has no NaN.
-                name: error.se if math.isfinite(error.se) else None
-                for name, error in self.choices.items()
-            },
+            "choice_error_se": self.choice_error_se,
             "choice_error_before_pruning": self.unpruned_choice_error,
             "warnings": list(self.warnings),
             "heads": self.head_figures(),

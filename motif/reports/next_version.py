@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 from motif.fitting.objective import Ending
 from motif.learning.bootstrap_config import BootstrapConfig
@@ -73,7 +72,7 @@ def advice(summaries: Sequence[VersionSummary]) -> list[str]:
 
 def _on_samples(last: VersionSummary) -> Iterator[str]:
     """Yield advice on gaps between training and validation error, overall and by class."""
-    ratio = _ratio(last)
+    ratio = _ratio(last.rmse_train, last.rmse_validation)
     if ratio is None:
         return
     side = "above" if ratio > 1 else "below"
@@ -82,8 +81,10 @@ def _on_samples(last: VersionSummary) -> Iterator[str]:
         yield f"{gap}: more games, or a larger ridge, would help."
     else:
         yield f"{gap}: more games would change little; more trials per position or other parameters might."
-    heads = last["heads"]
-    classes = {name: _ratio(heads.get(f"{name}.win", {})) or 0.0 for name in _RATES}
+    wins = {name: last.heads.get(f"{name}.win", {}) for name in _RATES}
+    classes = {
+        name: _ratio(of.get("rmse_train"), of.get("rmse_validation")) or 0.0 for name, of in wins.items()
+    }
     widest = max(classes, key=lambda name: classes[name])
     if classes[widest] > _WIDE_GAP:
         yield (
@@ -94,27 +95,25 @@ def _on_samples(last: VersionSummary) -> Iterator[str]:
 
 def _on_passes(last: VersionSummary) -> Iterator[str]:
     """Yield advice on fits that did not converge."""
-    yield from (f"{last['name']}: {warning}." for warning in last["warnings"])
-    if last["stopped"] == Ending.PASS_LIMIT:
+    yield from (f"{last.name}: {warning}." for warning in last.warnings)
+    if last.stopped == Ending.PASS_LIMIT:
         yield (
-            f"A fit of {last['name']} reached the pass limit before converging: more passes may lower its "
-            "error."
+            f"A fit of {last.name} reached the pass limit before converging: more passes may lower its error."
         )
 
 
 def _on_another_round(summaries: Sequence[VersionSummary]) -> str:
     last = summaries[-1]
-    gains = [one["ppg_vs_previous"] > _CLEAR * one["ppg_vs_previous_se"] for one in reversed(summaries)]
+    gains = [one.ppg_vs_previous > _CLEAR * one.ppg_vs_previous_se for one in reversed(summaries)]
     level = gains.index(True) if any(gains) else len(gains)
     if not level:
-        return f"{last['name']} clearly beats its predecessor, so another round may improve it again."
-    text = f"{last['name']} does not clearly beat its predecessor"
+        return f"{last.name} clearly beats its predecessor, so another round may improve it again."
+    text = f"{last.name} does not clearly beat its predecessor"
     if level > 1:
         text += f", and neither did the {'version' if level == 2 else f'{level - 1} versions'} before it"
     return f"{text}: another round of the same kind is unlikely to help."
 
 
-def _ratio(errors: dict[str, Any]) -> float | None:
+def _ratio(train: float | None, validation: float | None) -> float | None:
     """Return validation error / training error; None if one is unknown."""
-    train, validation = errors.get("rmse_train"), errors.get("rmse_validation")
     return validation / train if train and validation else None

@@ -6,7 +6,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
-from typing import Any
 
 from motif.analysis.evaluator_analysis import self_play_positions
 from motif.analysis.term_report import (
@@ -32,10 +31,11 @@ from motif.evaluators.static import from_weights
 from motif.fitting.significance import HeadTerms
 from motif.learning.bootstrap_config import CONFIG, BootstrapConfig, VersionStep, load_config
 from motif.learning.bootstrap_run import TERMS, WEIGHTS, OnVersion
+from motif.learning.cross_check import CrossCheck
 from motif.learning.heads import has_hidden_units
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import held_out
-from motif.learning.version_summary import FIGURES, STEPS, VersionSummary
+from motif.learning.version_summary import STEPS, VersionSummary
 from motif.players import static_player
 from motif.reports.analysis_plots import effects_picture
 from motif.reports.calibration_plots import plot_calibration
@@ -147,12 +147,12 @@ class RunReport(Tabular):
     def records(self) -> list[Row]:
         """Return a row for each version, with its figures."""
         plain = (str, int, float)
-        rows = [{key: one[key] for key in FIGURES} for one in self.run.summaries]
+        rows = [one.figures() for one in self.run.summaries]
         return [{key: value for key, value in row.items() if isinstance(value, plain)} for row in rows]
 
     def to_dict(self) -> Row:
         """Return paths and key figures for JSON."""
-        versions = [{key: one[key] for key in FIGURES} for one in self.run.summaries]
+        versions = [one.figures() for one in self.run.summaries]
         figures: dict[str, object] = {
             "run": str(self.run.folder),
             "html": str(self.page),
@@ -177,8 +177,8 @@ def draw_version(home: Path, summary: VersionSummary) -> None:
     `MotifError` for files that cannot be read or written.
     """
     config = load_config(home.parent / CONFIG)
-    plot_convergence(read_history(home), home / CONVERGENCE, title=f"{summary['name']}: error by pass")
-    weights, version = read_weight_file(home / WEIGHTS), int(summary["version"])
+    plot_convergence(read_history(home), home / CONVERGENCE, title=f"{summary.name}: error by pass")
+    weights, version = read_weight_file(home / WEIGHTS), summary.version
     _draw_calibration(home.parent, config, weights, version, home / CALIBRATION)
 
 
@@ -324,7 +324,7 @@ def _page(
         made=_versions(len(run.summaries)),
         planned=len(run.config.versions),
         last=last,
-        last_points=_points(last, "ppg_vs_pubeval", "ppg_se"),
+        last_points=_points(last.ppg_vs_pubeval, last.ppg_se),
         headings=headings,
         versions=[f"v{version}" for version in range(len(run.summaries))],
         course=list(_course(run)),
@@ -333,7 +333,7 @@ def _page(
         checks=_checks(run.summaries),
         pictures=pictures,
         strengths=_strengths(run, benchmark),
-        has_choices=any(summary["choice_error"] for summary in run.summaries),
+        has_choices=any(summary.choice_error for summary in run.summaries),
         **effects_and_terms(terms.parameters, terms.told, terms.units, terms.head),
         term_notes=[_terms_opening(terms, weights), *reading_of_terms(terms.told, terms.head)],
         benchmark=benchmark,
@@ -345,7 +345,7 @@ def _page(
 
 def _course(run: RunFiles) -> Iterator[str]:
     """Yield sentences on the time spent and on missing versions."""
-    spent = [sum(summary["seconds_by_step"][step] for summary in run.summaries) for step in STEPS]
+    spent = [sum(summary.seconds_by_step[step] for summary in run.summaries) for step in STEPS]
     sample, fit, measure = map(duration, spent)
     yield (
         f"The run took {duration(sum(spent))}: {sample} of sampling, {fit} of fitting and {measure} of "
@@ -378,8 +378,8 @@ def duration(seconds: float) -> str:
 def _steps(run: RunFiles) -> Groups:
     """Return a table of how the versions were made, a column per version."""
     summaries, steps = run.summaries, run.config.versions[: len(run.summaries)]
-    seconds = [summary["seconds_by_step"] for summary in summaries]
-    parents = [run.config.start, *(f"v{summary['version']}" for summary in summaries)]
+    seconds = [summary.seconds_by_step for summary in summaries]
+    parents = [run.config.start, *(f"v{summary.version}" for summary in summaries)]
     earlier = [step.pooled_versions(version)[:-1] for version, step in enumerate(steps)]
     samples = {
         "labelled by": [_labeller(step, parent) for step, parent in zip(steps, parents, strict=False)],
@@ -389,7 +389,7 @@ def _steps(run: RunFiles) -> Groups:
     }
     if any(earlier):
         samples["earlier samples added"] = [", ".join(f"v{k}" for k in pool) or "none" for pool in earlier]
-    samples["positions fitted"] = [f"{summary['positions']:,}" for summary in summaries]
+    samples["positions fitted"] = [f"{summary.positions:,}" for summary in summaries]
     groups: dict[str, Mapping[str, Sequence[str]]] = {
         "Dataset": samples,
         "Seconds": {
@@ -397,11 +397,11 @@ def _steps(run: RunFiles) -> Groups:
             "all steps": [f"{sum(of[step] for step in STEPS):,.0f}" for of in seconds],
         },
         "Fit: error of the win probability (RMSE)": {
-            "training": [_rmse(summary["rmse_train"]) for summary in summaries],
-            "validation": [_rmse(summary["rmse_validation"]) for summary in summaries],
+            "training": [_rmse(summary.rmse_train) for summary in summaries],
+            "validation": [_rmse(summary.rmse_validation) for summary in summaries],
             **_noise_rows(summaries, "win"),
-            "passes (maximum)": [f"{summary['sweeps']}" for summary in summaries],
-            "stopped": [summary["stopped"] for summary in summaries],
+            "passes (maximum)": [f"{summary.sweeps}" for summary in summaries],
+            "stopped": [summary.stopped for summary in summaries],
         },
     }
     if rows := _noise_rows(summaries, RANKING_HEAD):
@@ -412,7 +412,7 @@ def _steps(run: RunFiles) -> Groups:
 
 def _noise_rows(summaries: Sequence[VersionSummary], head: str) -> dict[str, list[str]]:
     """Return rows of a head's label noise and its error without noise; empty if unknown."""
-    if not any(head in summary["validation_errors"] for summary in summaries):
+    if not any(head in summary.validation_errors for summary in summaries):
         return {}
     return {
         "noise of the labels": [_error_of(summary, head, "label_noise") for summary in summaries],
@@ -421,46 +421,47 @@ def _noise_rows(summaries: Sequence[VersionSummary], head: str) -> dict[str, lis
 
 
 def _error_of(summary: VersionSummary, head: str, name: str) -> str:
-    error = summary["validation_errors"].get(head, {}).get(name)
+    errors = summary.validation_errors.get(head)
+    error = None if errors is None else errors.to_dict()[name]
     return _UNKNOWN if error is None else f"{error:.4f}"
 
 
 def _noise_notes(summaries: Sequence[VersionSummary]) -> Iterator[str]:
     """Yield notes on errors without label noise."""
-    told = [errors for summary in summaries for errors in summary["validation_errors"].values()]
+    told = [errors for summary in summaries for errors in summary.validation_errors.values()]
     if told:
         yield _NOISE_NOTE
-    if any(errors["label_noise"] is None for errors in told):
+    if any(errors.noise is None for errors in told):
         yield f"{_UNKNOWN}: unknown. {NOT_KNOWN}"
 
 
 def _checks(summaries: Sequence[VersionSummary]) -> Groups:
     """Return a table of the fits by SciPy; empty if there are none."""
-    checks = [summary["cross_check"] or {} for summary in summaries]
+    checks = [summary.cross_check for summary in summaries]
     if not any(checks):
         return {}
 
-    def row(form: Callable[[dict[str, Any]], str]) -> list[str]:
+    def row(form: Callable[[CrossCheck], str]) -> list[str]:
         return [form(check) if check else _UNKNOWN for check in checks]
 
     return {
         "Fit": {
-            "head": row(lambda check: check["place"].replace(".", " ").replace("_", " ")),
-            "weights": row(lambda check: f"{check['terms'] + 1:,}"),
-            "positions": row(lambda check: f"{check['positions']:,}"),
-            "method of the run": row(lambda check: check["method"]),
+            "head": row(lambda check: check.place.replace(".", " ").replace("_", " ")),
+            "weights": row(lambda check: f"{check.terms + 1:,}"),
+            "positions": row(lambda check: f"{check.positions:,}"),
+            "method of the run": row(lambda check: check.method),
         },
         "Error in training (RMSE)": {
-            "the run's method": row(lambda check: f"{check['rmse_train']:.6f}"),
-            "SciPy's least squares": row(lambda check: f"{check['check_rmse_train']:.6f}"),
+            "the run's method": row(lambda check: f"{check.rmse_train:.6f}"),
+            "SciPy's least squares": row(lambda check: f"{check.check_rmse_train:.6f}"),
         },
         "Seconds": {
-            "the run's method": row(lambda check: f"{check['seconds']:.2f}"),
-            "SciPy's least squares": row(lambda check: f"{check['seconds_check']:.2f}"),
+            "the run's method": row(lambda check: f"{check.seconds:.2f}"),
+            "SciPy's least squares": row(lambda check: f"{check.seconds_check:.2f}"),
         },
         "Largest relative difference": {
-            "of the objective": row(lambda check: f"{check['error_difference']:.1e}"),
-            "of a weight, relative to the largest": row(lambda check: f"{check['weight_difference']:.1e}"),
+            "of the objective": row(lambda check: f"{check.error_difference:.1e}"),
+            "of a weight, relative to the largest": row(lambda check: f"{check.weight_difference:.1e}"),
         },
     }
 
@@ -470,13 +471,13 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
     summaries = run.summaries
     groups: dict[str, Mapping[str, Sequence[str]]] = {
         "Points per game": {
-            "against PubEval": [_points(one, "ppg_vs_pubeval", "ppg_se") for one in summaries],
+            "against PubEval": [_points(one.ppg_vs_pubeval, one.ppg_se) for one in summaries],
             "against the previous version": [
-                _points(one, "ppg_vs_previous", "ppg_vs_previous_se") for one in summaries
+                _points(one.ppg_vs_previous, one.ppg_vs_previous_se) for one in summaries
             ],
         },
     }
-    if names := dict.fromkeys(name for summary in summaries for name in summary["choice_error"]):
+    if names := dict.fromkeys(name for summary in summaries for name in summary.choice_error):
         groups["Choice error: millipoints per decision"] = {
             name: [_choice(summary, name) for summary in summaries] for name in names
         }
@@ -488,15 +489,15 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
     return groups
 
 
-def _points(summary: VersionSummary, value: str, error: str) -> str:
-    return with_error(summary[value], summary[error], 3, "+").replace("-", "\N{MINUS SIGN}")
+def _points(value: float, error: float) -> str:
+    return with_error(value, error, 3, "+").replace("-", "\N{MINUS SIGN}")
 
 
 def _choice(summary: VersionSummary, name: str) -> str:
-    error = summary["choice_error"].get(name)
+    error = summary.choice_error.get(name)
     if error is None:
         return _UNKNOWN
-    se = summary["choice_error_se"].get(name)
+    se = summary.choice_error_se.get(name)
     return with_error(MILLIPOINTS * error, math.nan if se is None else MILLIPOINTS * se, 1)
 
 

@@ -25,29 +25,25 @@ def plot_strength(summaries: Sequence[VersionSummary], path: Path, *, start: str
     `summaries` are the summaries of `run_bootstrap`, in order; `start` is the name of the initial player.
     Raises `FileError` if the picture cannot be written.
     """
-    names = [f"v{summary['version']}" for summary in summaries]
+    names = [f"v{summary.version}" for summary in summaries]
     duels = [f"{name} against {other}" for name, other in zip(names, [start, *names], strict=False)]
     with picture(path, 5.6, "Strength by version") as figure:
         upper, lower = figure.subplots(2, 1)
         look: Look = {"color": BLUE, "marker": "o", "linestyle": "-"}
-        _draw_points(upper, summaries, names, ("ppg_vs_pubeval", "ppg_se"), look)
+        _draw_points(upper, [(one.ppg_vs_pubeval, one.ppg_se) for one in summaries], names, look)
         upper.set_title("against PubEval", fontweight="bold")
         # The opponents differ, so no line joins the points.
         look = {"color": VERMILION, "marker": "s", "linestyle": ""}
-        _draw_points(lower, summaries, duels, ("ppg_vs_previous", "ppg_vs_previous_se"), look)
+        _draw_points(lower, [(one.ppg_vs_previous, one.ppg_vs_previous_se) for one in summaries], duels, look)
         lower.set_title("against the previous version", fontweight="bold")
         figure.supxlabel("Bars and ±: one standard error.  0 is equal strength.")
 
 
 def _draw_points(
-    axes: Axes,
-    summaries: Sequence[VersionSummary],
-    names: Sequence[str],
-    keys: tuple[str, str],
-    look: Look,
+    axes: Axes, measured: Sequence[tuple[float, float]], names: Sequence[str], look: Look
 ) -> None:
-    """Draw one panel; `keys` are the keys of the points and of their standard errors."""
-    points, errors = ([float(summary[key]) for summary in summaries] for key in keys)
+    """Draw one panel; `measured` are points per game and their standard errors."""
+    points, errors = zip(*measured, strict=True)
     axes.axhline(0, color=FAINT, linewidth=1)
     axes.errorbar(range(len(points)), points, errors, capsize=7, markersize=3.5, **look)
     letters = max(_LETTERS // len(names), _MIN_LETTERS)

@@ -71,33 +71,31 @@ def test_what_a_run_leaves(whole):
 def test_summaries(whole):
     folder, summaries, _, _ = whole
     for version, summary in enumerate(summaries):
-        assert (summary["version"], summary["name"], summary["trials"]) == (version, f"tiny-v{version}", 2)
-        assert json.loads((folder / f"v{version}" / "summary.json").read_text()) == summary
-        assert {"rmse_train", "rmse_validation", "sweeps", "stopped", "heads", "samples"} <= summary.keys()
-        assert summary["sample_settings"]["games"] == TINY.versions[version].games
-        assert 0 < summary["choice_error"]["all"] < 1
-        assert {"ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se"} <= summary.keys()
-        win, equity = (summary["validation_errors"][name] for name in ("win", "equity"))
-        assert win["rmse_validation"] == summary["rmse_validation"]
-        assert equity["label_noise"] > 0
-        assert equity["rmse_without_noise"] < equity["rmse_validation"]
-        assert 0 < summary["rmse_train"] < 0.5
-        assert 0 < summary["rmse_validation"] < 0.6
-        assert summary["seconds"] == pytest.approx(sum(summary["seconds_by_step"].values()))
-        assert -3 <= summary["ppg_vs_pubeval"] <= 3
-        assert summary["ppg_se"] > 0
+        assert (summary.version, summary.name, summary.trials) == (version, f"tiny-v{version}", 2)
+        assert json.loads((folder / f"v{version}" / "summary.json").read_text()) == summary.to_dict()
+        assert summary.sample_settings["games"] == TINY.versions[version].games
+        assert 0 < summary.choice_error["all"] < 1
+        win, equity = (summary.validation_errors[name] for name in ("win", "equity"))
+        assert win.rmse == summary.rmse_validation
+        assert equity.noise > 0
+        assert equity.without_noise < equity.rmse
+        assert 0 < summary.rmse_train < 0.5
+        assert 0 < summary.rmse_validation < 0.6
+        assert summary.seconds == pytest.approx(sum(summary.seconds_by_step.values()))
+        assert -3 <= summary.ppg_vs_pubeval <= 3
+        assert summary.ppg_se > 0
     pooled = [read_manifest(folder / f"v{k}" / "samples").positions for k in (0, 1)]
-    assert [summary["positions"] for summary in summaries] == [pooled[0], sum(pooled)]
+    assert [summary.positions for summary in summaries] == [pooled[0], sum(pooled)]
 
 
 def test_one_head_of_each_version_is_checked_by_scipy(whole):
     for summary in whole[1]:
-        check = summary["cross_check"]
-        facts = summary["heads"][check["place"]]
-        assert (check["method"], check["check_method"]) == ("gauss-newton", "least-squares")
-        assert (check["rmse_train"], check["terms"]) == (facts["rmse_train"], facts["terms"])
-        assert check["error_difference"] < 1e-4
-        assert check["check_rmse_train"] == pytest.approx(check["rmse_train"], rel=1e-3)
+        check = summary.cross_check
+        facts = summary.heads[check.place]
+        assert (check.method, check.check_method) == ("gauss-newton", "least-squares")
+        assert (check.rmse_train, check.terms) == (facts["rmse_train"], facts["terms"])
+        assert check.error_difference < 1e-4
+        assert check.check_rmse_train == pytest.approx(check.rmse_train, rel=1e-3)
 
 
 def test_weights_know_where_they_come_from(whole):
@@ -111,7 +109,7 @@ def test_weights_know_where_they_come_from(whole):
         assert set(weights.classes["contact"]) >= {"win", "win_gammon", "lose_gammon", "equity"}
         assert all(not len(head.pairs) for heads in weights.classes.values() for head in heads.values())
         assert weights.move_filter is not None
-        assert weights.fit["samples"] == summaries[version]["positions"]
+        assert weights.fit["samples"] == summaries[version].positions
         assert weights.fit["motif"] == VERSION
         pools = [dataset_fingerprint(folder / f"v{k}" / "samples") for k in range(version + 1)]
         assert weights.fit["dataset"] == (pools[0] if version == 0 else pools)
@@ -125,7 +123,7 @@ def test_weights_know_where_they_come_from(whole):
 def test_a_version_fits_in_its_own_way(tmp_path):
     config = replace(TINY, versions=(replace(STEP, fit={"heads": "win", "terms": "linear"}),))
     (summary,) = run_bootstrap(tmp_path / "own", config, jobs=1)
-    assert {head.partition(".")[2] for head in summary["heads"]} == {"win"}
+    assert {head.partition(".")[2] for head in summary.heads} == {"win"}
     weights = read_weight_file(tmp_path / "own" / "v0" / "weights.yaml")
     assert len(weights.classes["contact"]["win"].pairs) == 0
 
@@ -177,11 +175,11 @@ def test_a_pruned_run_with_tables_of_terms(tmp_path):
     tables = read_terms(home / "terms.parquet")
     assert [table.place for table in tables] == [(name, "win") for name in weights.classes]
     for table in tables:
-        facts = summary["heads"][f"{table.class_name}.win"]
+        facts = summary.heads[f"{table.class_name}.win"]
         assert len(table.names) - 1 == facts["terms"]
-    contact = summary["heads"]["contact.win"]
+    contact = summary.heads["contact.win"]
     assert contact["terms"] < contact["before_pruning"]["terms"]
-    assert summary["choice_error_before_pruning"].keys() == summary["choice_error"].keys()
+    assert summary.choice_error_before_pruning.keys() == summary.choice_error.keys()
     draw_run(folder, top=2)
     assert "How tiny-v0 evaluates contact positions" in (folder / "report.html").read_text(encoding="utf-8")
     run_bootstrap(tmp_path / "two", config, jobs=2)
@@ -200,8 +198,8 @@ def test_history(whole):
     # Truncated rollouts of two trials: only the equity has an error.
     assert {head for (_, head), value in noise.items() if value} == {"equity"}
     heads = {f"{row['class']}.{row['head']}" for row in rows}
-    assert heads == set(summaries[1]["heads"])
-    for head, facts in summaries[1]["heads"].items():
+    assert heads == set(summaries[1].heads)
+    for head, facts in summaries[1].heads.items():
         passes = [int(row["pass"]) for row in rows if f"{row['class']}.{row['head']}" == head]
         assert passes[: facts["sweeps"] + 1] == list(range(facts["sweeps"] + 1))
 
@@ -275,6 +273,7 @@ def test_stopped_and_resumed(whole, tmp_path, monkeypatch, stopping):
     resumed = run_bootstrap(tmp_path / "run", TINY, jobs=1)
     assert kept_bytes(tmp_path / "run") == kept_bytes(folder)
     for one, other in zip(resumed, summaries, strict=True):
+        told, wanted = one.figures(), other.figures()
         for key in (
             "positions",
             "rmse_train",
@@ -283,7 +282,7 @@ def test_stopped_and_resumed(whole, tmp_path, monkeypatch, stopping):
             "ppg_se",
             "ppg_vs_previous",
         ):
-            assert one[key] == other[key]
+            assert told[key] == wanted[key]
 
 
 @pytest.mark.parametrize(
@@ -440,7 +439,7 @@ def test_a_foreign_summary_is_named(tmp_path, text, said):
 
 def test_a_run_of_fewer_versions_goes_on_later(whole, tmp_path):
     folder = tmp_path / "run"
-    assert run_bootstrap(folder, TINY, versions=1, jobs=1)[-1]["version"] == 0
+    assert run_bootstrap(folder, TINY, versions=1, jobs=1)[-1].version == 0
     assert not (folder / "v1").exists()
     assert len(run_bootstrap(folder, TINY, jobs=1)) == 2
     assert kept_bytes(folder) == kept_bytes(whole[0])

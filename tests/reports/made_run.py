@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from motif.board.packed import Board, pack_many
 from motif.evaluators import OUTPUTS, WeightFile
 from motif.evaluators.weight_file import HeadWeights
 from motif.learning.bootstrap_config import BootstrapConfig, VersionStep
+from motif.learning.cross_check import CrossCheck
+from motif.learning.label_noise import NoiseFreeError
+from motif.learning.version_summary import VersionSummary
 from motif.parameters import parameter_set
 from motif.parameters.position_class import classify_many
 from motif.sampling.dataset import Dataset
@@ -95,53 +99,48 @@ def write_samples(folder: Path, samples: Dataset) -> None:
     assert (boards_from_gnubg_ids(columns["position"]) == samples.boards).all()
 
 
-def made_summary(name: str, version: int, validation: bool = True) -> dict[str, Any]:
-    return {
-        "version": version,
-        "name": f"{name}-v{version}",
-        "positions": 12345,
-        "trials": 9,
-        "seconds": 60.0,
-        "seconds_by_step": {"sample": 30.0, "fit": 20.0, "measure": 10.0},
-        "rmse_train": 0.1234,
-        "rmse_validation": 0.1432 if validation else None,
-        "validation_errors": {
-            "win": {
-                "rmse_validation": 0.1432 if validation else None,
-                "label_noise": None,
-                "rmse_without_noise": None,
-            },
-            "equity": {
-                "rmse_validation": 0.3413,
-                "label_noise": 0.3172,
-                "rmse_without_noise": 0.126 - 0.01 * version,
-            },
+def made_summary(name: str, version: int, validation: bool = True) -> VersionSummary:
+    return VersionSummary(
+        version=version,
+        name=f"{name}-v{version}",
+        positions=12345,
+        trials=9,
+        sample_settings={},
+        seconds=60.0,
+        seconds_by_step={"sample": 30.0, "fit": 20.0, "measure": 10.0},
+        rmse_train=0.1234,
+        rmse_validation=0.1432 if validation else None,
+        validation_errors={
+            "win": NoiseFreeError(0.1432 if validation else None, None),
+            "equity": NoiseFreeError(0.3413, math.sqrt(0.3413**2 - (0.126 - 0.01 * version) ** 2)),
         },
-        "sweeps": 6,
-        "stopped": "converged",
-        "cross_check": {
-            "place": "race.win_gammon",
-            "terms": 209,
-            "positions": 4321,
-            "method": "gauss-newton",
-            "rmse_train": 0.0711111,
-            "seconds": 1.25,
-            "check_method": "least-squares",
-            "check_rmse_train": 0.0711112,
-            "seconds_check": 2.5,
-            "check_stopped": "converged",
-            "error_difference": 3e-9,
-            "weight_difference": 4e-5,
-        },
-        "choice_error": {},
-        "choice_error_se": {},
-        "heads": {},
-        "warnings": [],
-        "ppg_vs_pubeval": 0.111 * (version + 1),
-        "ppg_se": 0.012,
-        "ppg_vs_previous": -0.222,
-        "ppg_vs_previous_se": 0.013,
-    }
+        sweeps=6,
+        stopped="converged",
+        samples=12345,
+        cross_check=CrossCheck(
+            place="race.win_gammon",
+            terms=209,
+            positions=4321,
+            method="gauss-newton",
+            rmse_train=0.0711111,
+            seconds=1.25,
+            check_method="least-squares",
+            check_rmse_train=0.0711112,
+            seconds_check=2.5,
+            check_stopped="converged",
+            error_difference=3e-9,
+            weight_difference=4e-5,
+        ),
+        choice_error={},
+        choice_error_se={},
+        choice_error_before_pruning={},
+        heads={},
+        warnings=[],
+        ppg_vs_pubeval=0.111 * (version + 1),
+        ppg_se=0.012,
+        ppg_vs_previous=-0.222,
+        ppg_vs_previous_se=0.013,
+    )
 
 
 def write_run(
@@ -169,5 +168,5 @@ def write_run(
             writer.writeheader()
             writer.writerows(rows)
         summary = made_summary(name, version, validation > 0)
-        (home / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+        (home / "summary.json").write_text(json.dumps(summary.to_dict()), encoding="utf-8")
     return config

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -153,7 +154,7 @@ def test_strength_pictures(tmp_path):
         summaries = [made_summary("tiny", k) for k in range(versions)]
         plot_strength(summaries, tmp_path / "plot.png", start="weights/$long$_name-of-a-player.yaml")
         checked_size(tmp_path / "plot.png")
-    unknown = dict(made_summary("tiny", 0), ppg_se=math.nan, ppg_vs_previous=math.nan)
+    unknown = replace(made_summary("tiny", 0), ppg_se=math.nan, ppg_vs_previous=math.nan)
     plot_strength([unknown], tmp_path / "plot.png", start="simple")
 
 

@@ -144,7 +144,7 @@ def test_a_whole_run(tmp_path):
     assert "The run took 2.0 minutes: 60 seconds of sampling" in page.text
     assert "strength_games: 100" in page.text
     assert "noise of the labels \N{EN DASH} \N{EN DASH} without label noise \N{EN DASH}" in page.text
-    assert "noise of the labels 0.3172 0.3172 without label noise 0.1260 0.1160" in page.text
+    assert "noise of the labels 0.3172 0.3210 without label noise 0.1260 0.1160" in page.text
     assert "Truncated rollouts, and rollouts with stratified dice" in page.text
     assert "head race win gammon race win gammon weights 210 210 positions 4,321 4,321" in page.text
     assert "SciPy's least squares 0.071111 0.071111" in page.text
@@ -245,11 +245,13 @@ def test_a_table_of_other_terms_is_refused(told_run):
 
 def test_versions_are_drawn_beside_the_run_in_turn(monkeypatch):
     drawn = []
-    monkeypatch.setattr(run_report, "draw_version", lambda home, summary: drawn.append((home, *summary)))
+    monkeypatch.setattr(
+        run_report, "draw_version", lambda home, summary: drawn.append((home, summary.version))
+    )
     with drawn_beside() as draw:
         for version in range(3):
-            draw(Path(f"v{version}"), {"version": version})
-    assert drawn == [(Path(f"v{version}"), "version") for version in range(3)]
+            draw(Path(f"v{version}"), made_summary("tiny", version))
+    assert drawn == [(Path(f"v{version}"), version) for version in range(3)]
 
 
 def test_a_version_that_cannot_be_drawn_ends_the_run(monkeypatch):
@@ -413,7 +415,7 @@ def test_advice_follows_the_numbers():
     summary = made_summary("tiny", 0)
     assert "16% above the training error: more games" in advice([summary])[0]
     assert "does not clearly beat its predecessor: another" in advice([summary])[1]
-    good = dict(summary, rmse_validation=0.12, ppg_vs_previous=0.1)
+    good = replace(summary, rmse_validation=0.12, ppg_vs_previous=0.1)
     assert "3% below the training error" in advice([good])[0]
     assert "clearly beats" in advice([summary, good])[1]
     assert "and neither did the version before it: another" in advice([good, summary, summary])[1]
@@ -423,13 +425,13 @@ def test_advice_follows_the_numbers():
 def test_advice_looks_into_classes_and_endings():
     fits = {"crashed.win": (0.2, 0.25), "race.win": (0.1, 0.12), "contact.win": (0.1, 0.2)}
     heads = {name: {"rmse_train": low, "rmse_validation": high} for name, (low, high) in fits.items()}
-    summary = made_summary("tiny", 0) | {"heads": heads}
+    summary = replace(made_summary("tiny", 0), heads=heads)
     sentences = " ".join(advice([summary]))
     assert "In crashed positions it is 25% above" in sentences
     assert "--crashed-rate" in sentences
     assert "more passes" not in sentences
-    assert "more passes may lower its error" in " ".join(advice([summary | {"stopped": "pass limit"}]))
-    told = summary | {"stopped": "saturated", "warnings": ["race win: saturated: no step helps"]}
+    assert "more passes may lower its error" in " ".join(advice([replace(summary, stopped="pass limit")]))
+    told = replace(summary, stopped="saturated", warnings=["race win: saturated: no step helps"])
     assert "tiny-v0: race win: saturated: no step helps." in " ".join(advice([told]))
 
 

@@ -749,3 +749,18 @@ def test_a_game_without_a_cube_is_valued_without_one(length, valued_for):
     game.push(game.legal_plays[0])
     assert motif.decide(game.position, player=PLAYER).action == "roll"
     assert "cube in the centre" in motif.rank(game.position, "31", PLAYER, cube=1).valued_for
+
+
+@pytest.mark.parametrize(("match", "loser_is_on_roll"), [("QRkAAAAAAAAE", True), ("QhEAAAAAAAAE", False)])
+def test_a_beaver_and_a_raccoon_are_answered(match, loser_is_on_roll):
+    answer = motif.decide(f"sGfwATDgc/ABMA:{match}", player=PLAYER)
+    assert answer.action == "take"
+    assert (answer.cube.state.cube, answer.cube.state.cube_owner) == (1, "centre")
+    sides = [{6: 5, 5: 5, 4: 4}, {1: 1}]
+    lost = motif.Position.from_points(*(sides if loser_is_on_roll else reversed(sides)))
+    assert motif.decide(f"{lost.gnubg_id}:{match}", player=PLAYER).action == "pass"
+
+
+def test_a_game_that_has_ended_by_a_resignation_needs_no_decision():
+    with pytest.raises(motif.MotifError, match="the game is over"):
+        motif.decide("ttuQAgS7+MMAAA:ASsAAAAAEAAE", player=PLAYER)

@@ -48,7 +48,7 @@ class MatchOptions(SettingFields):
         return None if match is None and self == MatchOptions() else self.state_of(match)
 
     def state_of(self, match: "MatchState | None") -> "MatchState":
-        """Apply the options to `match`, the state of an ID, before the roll.
+        """Apply the options to `match`, the state of an ID, before the roll and a double on offer.
 
         Without an ID's state, start from money play with a centred cube.  Raises `SettingError`.
         """
@@ -56,7 +56,7 @@ class MatchOptions(SettingFields):
         from motif.board.rules import MAX_VALUED_LENGTH
 
         check_types(self, SettingError)
-        state = replace(match or MatchState(), dice=None, doubled=False, decision="me", resignation="none")
+        state = (match or MatchState()).before_double()
         changes: dict[str, Any] = {
             name: getattr(self, name) for name in ("crawford", "jacoby", "raccoons", "length")
         }

@@ -5,15 +5,17 @@ from typing import Literal
 
 from motif.analysis.cube_records import decision_record
 from motif.analysis.judge import MatchOptions, for_match
-from motif.board.match_state import MatchState
+from motif.board.match_state import GameState, MatchState
 from motif.board.moves import Play, check_goes_on
 from motif.board.position import Position
 from motif.doubling import CubeDecision, cube_decision
 from motif.evaluators import Evaluator
 from motif.players.ranking import Ranking, rank_plays
 from motif.players.resignations import is_accepted
+from motif.runtime.errors import PositionError
 from motif.runtime.frames import Tabular
 
+_OVER: tuple[GameState, ...] = ("over", "resigned", "dropped")
 TurnAction = Literal["play", "roll", "double", "take", "beaver", "pass", "accept", "reject"]
 
 
@@ -52,11 +54,13 @@ def decide_turn(
     options: MatchOptions,
     name: str = "",
 ) -> TurnDecision:
-    """Play a `roll`; without one, decide whether to double, or answer a double or a resignation on offer.
+    """Play a `roll`; without one, decide whether to double, or answer a double or resignation on offer.
 
     The position is seen by the player on roll, who makes the offer if there is one; `match` may be the state
     of an ID.  Raises `PositionError` if the game is over.
     """
+    if match is not None and match.game_state in _OVER:
+        raise PositionError("the game is over")
     if match is not None and match.resignation != "none" and roll in (None, match.dice):
         check_goes_on(position)
         state = replace(options.state_of(match), dice=roll)
@@ -69,7 +73,8 @@ def decide_turn(
     check_goes_on(position)
     state = options.state_of(match)
     decision = cube_decision(evaluator.evaluate(position), state, position, evaluator)
-    if match is None or not match.doubled:
+    raised = None if match is None else match.raised
+    if raised is None:
         doubles = state.has_cube and decision.should_double
         return TurnDecision("double" if doubles else "roll", cube=decision)
-    return TurnDecision(decision.answer, cube=decision)
+    return TurnDecision(decision.answer_to(raised), cube=decision)

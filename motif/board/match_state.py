@@ -21,12 +21,15 @@ _Side = Literal["me", "opponent"]
 CubeOwner = Literal["centre", "me", "opponent"]
 GameState = Literal["none", "playing", "over", "resigned", "dropped"]
 Resignation = Literal["none", "single", "gammon", "backgammon"]
+Raise = Literal["double", "beaver", "raccoon"]
 
 GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 """In the order of their codes in a Match ID."""
 RESIGNATION_CODES: tuple[Resignation, ...] = get_args(Resignation)
 """In the order of their codes in a Match ID."""
 
+_RAISED: dict[Raise, int] = {"beaver": 2, "raccoon": 4}
+"""Factor by which the raises before the beaver or raccoon on offer have raised the cube."""
 _CENTRED = 3
 _FIELDS = {
     "cube_log": 4, "cube_owner": 2, "on_roll": 1, "crawford": 1, "game_state": 3, "to_decide": 1,
@@ -101,6 +104,25 @@ class MatchState:
         """Whether a player has won the match, which no XGID can express."""
         return 0 < self.length <= max(self.own_score, self.opponent_score)
 
+    @property
+    def raised(self) -> Raise | None:
+        """The double on offer, or the beaver or raccoon that answers it; None if nothing is on offer."""
+        if not self.doubled:
+            return None
+        # After a beaver, gnubg's IDs keep the double on offer, and the doubler decides; after a raccoon, the
+        # opponent decides.  The player who beavered owns the cube.
+        if self.cube_owner != "opponent":
+            return "double"
+        return "beaver" if self.decision == "me" else "raccoon"
+
+    def before_double(self) -> "MatchState":
+        """Return the state before the roll and before the double, beaver or raccoon on offer."""
+        cube = self.cube // _RAISED.get(self.raised or "double", 1)
+        owner = self.cube_owner if cube == self.cube else "me" if cube > 1 else "centre"
+        return replace(
+            self, cube=cube, cube_owner=owner, dice=None, doubled=False, decision="me", resignation="none"
+        )
+
     def without_cube(self) -> "CubelessMatchState":
         """Return the same state of a game that is played without a cube."""
         return CubelessMatchState(**vars(self))
@@ -161,8 +183,8 @@ def match_faults(state: MatchState) -> list[str]:
         reasons += [f"each die must be 1 to 6, not {die}" for die in state.dice if not 1 <= die <= 6]
         if state.doubled:
             reasons.append("dice cannot be rolled while a double is on offer")
-    # After a beaver, gnubg's IDs keep the double on offer, and the doubler decides.
-    if state.doubled and state.cube_owner == "opponent" == state.decision:
+    least = _RAISED.get(state.raised or "double", 1)
+    if state.doubled and state.cube_owner == "opponent" and (state.length or state.cube < least):
         reasons.append("the player on roll cannot double: the opponent owns the cube")
     if state.doubled and state.crawford:
         reasons.append("there is no double in the Crawford game")

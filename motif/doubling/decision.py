@@ -10,11 +10,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
-from motif.board.match_state import MatchState
+from motif.board.match_state import MatchState, Raise
 from motif.board.position import Position
 from motif.board.rules import allows_beavers, is_double_useful, may_double
 from motif.doubling.cube_states import ALMOST, cube_model_for
 from motif.doubling.equities import (
+    DOUBLED_WORTH,
     CubeCurves,
     Curve,
     Efficiency,
@@ -167,6 +168,16 @@ class CubeDecision(Tabular):
     def answer(self) -> Literal["take", "pass", "beaver"]:
         """The best answer to a double."""
         return "beaver" if self.should_beaver else "take" if self.should_take else "pass"
+
+    def answer_to(self, raised: Raise) -> Literal["take", "pass", "beaver"]:
+        """Return the best answer to a double, or to the beaver or raccoon that has answered it."""
+        if raised == "double" or self.double_take is None:
+            return self.answer
+        if raised == "beaver":
+            plays_on = BEAVERED * self.double_take > -DOUBLED_WORTH
+        else:
+            plays_on = BEAVERED * BEAVERED * self.double_take < BEAVERED * DOUBLED_WORTH
+        return "take" if plays_on else "pass"
 
     @property
     def value(self) -> float:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from motif.board.fibs_board import PREFIX, FibsBoard, parse_fibs_board
 from motif.board.identifiers import quoted
-from motif.board.match_state import MatchState
+from motif.board.match_state import MatchState, Raise
 from motif.board.moves import Play
 from motif.board.outcome import outcome
 from motif.board.position import Position
@@ -141,9 +141,8 @@ class Conversation:
         if options.resignation:
             return "accept" if opponent.agrees(position, state, options.resignation) else "reject"
         if board.raised:
-            is_beaver = self._side in (0, board.turn)
-            takes = opponent.takes_beaver if is_beaver else opponent.takes_raccoon
-            return "accept" if takes(position, state) else "drop"
+            raised: Raise = "beaver" if self._side in (0, board.turn) else "raccoon"
+            return "accept" if opponent.answer(position, state, raised) == "take" else "drop"
         if board.doubled:
             return opponent.answer(position, state)
         self._side = board.turn

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from motif.board.match_state import MatchState
+from motif.board.match_state import MatchState, Raise
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
 from motif.board.rules import gammons_count
 from motif.doubling import CubeDecision, cube_decision
 from motif.doubling.cube_states import without_doubles
-from motif.doubling.equities import DOUBLED_WORTH, scale
-from motif.evaluators.cube_model import BEAVERED
+from motif.doubling.equities import scale
 from motif.evaluators.known_players import default_player, entry_of, without_plies
 from motif.players import Player, load
 from motif.players.player import cube_evaluator
@@ -97,23 +96,12 @@ class Opponent:
     def cube(self, position: Position, state: MatchState) -> CubeDecision:
         """Return the cube decision of the player on roll; raises `PositionError` when the game is over."""
         check_goes_on(position)
-        before = replace(state, dice=None, doubled=False, decision="me")
-        return cube_decision(self._cube.evaluate(position), before, position, self._cube)
+        return cube_decision(self._cube.evaluate(position), state.before_double(), position, self._cube)
 
-    def answer(self, position: Position, state: MatchState) -> str:
-        """Return ``take``, ``drop`` or, if allowed, ``beaver`` to a double by the player on roll."""
-        answer = self.cube(position, state).answer
+    def answer(self, position: Position, state: MatchState, raised: Raise | None = None) -> str:
+        """Return ``take``, ``drop`` or, if allowed, ``beaver`` to `raised`, or to what `state` offers."""
+        answer = self.cube(position, state).answer_to(raised or state.raised or "double")
         return "drop" if answer == "pass" else answer
-
-    def takes_beaver(self, position: Position, state: MatchState) -> bool:
-        """Return whether the player on roll, whose double in `state` was beavered, plays on."""
-        taken = self.cube(position, state).double_take
-        return taken is None or BEAVERED * taken > -DOUBLED_WORTH
-
-    def takes_raccoon(self, position: Position, state: MatchState) -> bool:
-        """Return whether the player who has beavered the double of `state` plays on after a raccoon."""
-        taken = self.cube(position, state).double_take
-        return taken is None or BEAVERED * BEAVERED * taken < BEAVERED * DOUBLED_WORTH
 
     def resignation(self, position: Position, roll: tuple[int, int] | None, state: MatchState) -> str | None:
         """Return the certain loss that the opponent, on roll, resigns (see `certain_loss`), or None."""

@@ -222,7 +222,7 @@ class UbgiEngine:
     def _cube_action(self, position: Position) -> str:
         state = self._task.known_state or MatchState()
         if state.doubled:
-            return self._opponent.answer(position, state)
+            return self._opponent.answer(position, replace(state, beavers=False))
         return "double" if self._opponent.cube(position, state).should_double else "nodouble"
 
     def _plies(self) -> range:

@@ -239,3 +239,28 @@ def test_any_text_is_read_or_refused_in_one_line(text):
         message = "none"
         assert match_state_from_id(match_id(state)) == state
     assert len(message.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("identifier", "raised", "cube", "owner"),
+    [
+        ("QRkAAAAAAAAE", "beaver", 1, "centre"),
+        ("QhEAAAAAAAAE", "raccoon", 1, "centre"),
+        ("SRkAAAABCAAA", "beaver", 256, "me"),
+    ],
+)
+def test_what_is_on_offer_and_the_state_before_it(identifier, raised, cube, owner):
+    """gnubg 1.07 prints these IDs after a double and a beaver, and after a raccoon."""
+    state = match_state_from_id(identifier)
+    assert state.raised == raised
+    before = state.before_double()
+    assert (before.cube, before.cube_owner, before.doubled, before.raised) == (cube, owner, False, None)
+    assert match_id(state) == identifier
+
+
+def test_a_double_by_a_player_without_the_cube_is_refused():
+    for changes in ({"cube": 2}, {"cube": 4, "length": 5}):
+        with pytest.raises(PositionError, match="the player on roll cannot double"):
+            MatchState(cube_owner="opponent", doubled=True, decision="opponent", **changes)
+    with pytest.raises(PositionError, match="the player on roll cannot double"):
+        MatchState(cube=4, cube_owner="opponent", doubled=True, decision="me", length=5)

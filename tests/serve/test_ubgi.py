@@ -4,6 +4,7 @@ import io
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE
 
@@ -234,6 +235,10 @@ def test_a_double_in_an_id_is_answered(engine):
     assert said(engine, f"position xgid {xgid(CASH, doubled)}", "go cube") == ["bestcube drop"]
     start = f"position xgid {xgid(Position.start(), doubled)}"
     assert said(engine, start, "go cube") == ["bestcube take"]
+    beavers = replace(doubled, beavers=True)
+    start = f"position xgid {xgid(Position.start(), beavers)}"
+    assert said(engine, start, "go cube") == ["bestcube take"]
+    assert said(engine, "position gnubgid sGfwATDgc/ABMA:QRkAAAAAAAAE", "go cube") == ["bestcube take"]
 
 
 def test_bare_positions_of_the_draft(engine):

@@ -6,6 +6,7 @@ order of its actions; `GameRecorder` builds a record; `game_facts` summarises a 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Literal
 
 from motif.board.identifiers import quoted
@@ -14,8 +15,8 @@ from motif.board.moves import Play, legal_plays, parse_roll
 from motif.board.notation import find_play
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
-from motif.board.rules import MAX_CUBE, RESIGNATIONS, is_match_point
-from motif.runtime.errors import RecordError
+from motif.board.rules import MAX_CUBE, MAX_SCORE, RESIGNATIONS, is_match_point
+from motif.runtime.errors import MotifError, RecordError, shown
 from motif.runtime.layout import counted
 from motif.runtime.limits import GAME_MOVES
 
@@ -220,7 +221,8 @@ class GameProgress:
         if self.result is not None:
             raise RecordError("the game is over")
         if self.waiting is not None:
-            raise RecordError("the previous roll {}{} was not played".format(*self.waiting.roll))
+            roll = "{}{}".format(*self.waiting.roll)
+            raise RecordError(f"the previous roll {roll} was not played, although it has legal plays")
 
     def _roll(self, turn: Turn) -> None:
         self.check_turn(turn.player)
@@ -245,6 +247,8 @@ class GameProgress:
                 raise RecordError("the other player owns the cube")
             self.turn = action.player
         else:
+            if self.raised == _RAISES[-1]:
+                raise RecordError("only a take or a drop can answer a raccoon")
             question = _RAISES[_RAISES.index(action.kind) - 1]
             if self._raised != CubeAction(1 - action.player, question):
                 raise RecordError(f"a {action.kind} must answer the other player's {question}")
@@ -277,8 +281,11 @@ class GameRecorder(GameProgress):
         self._final: GameResult | None = None
 
     def add(self, action: Action) -> None:
-        """Append an action."""
+        """Append an action, except a take of a beaver or raccoon, since rolling accepts these."""
+        is_implied = self.raised in _RAISES[1:] and action == CubeAction(action.player, "take")
         self.apply(action)
+        if is_implied:
+            return
         self._actions.append(action)
         if len(self._actions) > GAME_MOVES.size:
             raise RecordError(GAME_MOVES.refusal)
@@ -328,6 +335,35 @@ class GameRecorder(GameProgress):
         if self._final is not None:
             raise RecordError("the game is over")
         super()._check_going()
+
+
+def check_record(record: MatchRecord) -> None:
+    """Raise `RecordError` unless `record` is a record of legal play with at least one game."""
+    names = record.players
+    if len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise RecordError(f"a record must have the names of two players, not {shown(names)}")
+    if not isinstance(record.length, Integral) or not 0 <= record.length <= MAX_SCORE:
+        raise RecordError(f"a match must have 0 to {MAX_SCORE} points, not {shown(record.length)}")
+    if not record.games:
+        raise RecordError("the record contains no game")
+    for number, game in enumerate(record.games, 1):
+        recorder = GameRecorder(money=not record.length)
+        try:
+            for action in game.actions:
+                if isinstance(action, Turn):
+                    recorder.check_turn(action.player)
+                    check_legal(action.play, recorder.position, action.roll)
+                recorder.add(action)
+            if game.result is not None:
+                recorder.win(game.result.winner, game.result.points)
+        except MotifError as error:
+            raise RecordError(f"game {number}: {error}") from None
+
+
+def check_legal(play: Play | None, position: Position, roll: tuple[int, int]) -> None:
+    """Raise `RecordError` unless `play` is a legal play of `roll`, or None for a roll that was not played."""
+    if play is not None and all(play.position != one.position for one in legal_plays(position, roll)):
+        raise RecordError("illegal play of {1}{2}: {0}".format(play, *roll))
 
 
 @dataclass(frozen=True)

@@ -292,6 +292,8 @@ class _Reader:
             raise self._error(f"a score must be at most {MAX_SCORE}")
         # The text after a comma is a rating.
         first, second = (mat_name(name.partition(",")[0]) for name in names)
+        if self._game > 1 and first != second and (second, first) == self.players:
+            raise self._error(f"{first} and {second} have changed columns since the previous game")
         self.players = first, second
         return scores
 

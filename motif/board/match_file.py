@@ -4,11 +4,14 @@ The content of a file decides its format, not the name: eXtreme Gammon's files b
 BGBlitz's files with a line of JSON, and .sgf files with a parenthesis; all other files are read as .mat.
 """
 
+import codecs
+import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from motif.board.game_record import Annotations, MatchRecord
+from motif.board.game_record import Annotations, MatchRecord, check_record
 from motif.board.mat_file import NoMatError, mat_text, parse_mat
 from motif.board.sgf_file import parse_sgf, sgf_text
 from motif.board.xg_file import BGF_MAGIC, XG_MAGIC, parse_bgf, parse_xg
@@ -22,6 +25,10 @@ READ_SUFFIXES = (".mat", ".sgf", ".xg", ".bgf")
 _SGF = ".sgf"
 WRITTEN_SUFFIXES = (".mat", _SGF)
 _SGF_MAGIC = b"("
+_CHARSET, _CHARSET_WITHIN = re.compile(rb"(?<![A-Za-z])CA\s*\[\s*([\w.:-]{1,40})\s*\]"), 4096
+"""The property that names the encoding of an .sgf file, and in how many bytes it is looked for."""
+_ENCODINGS = re.compile(r"cp\d+|iso8859-\d+|koi8-\w|mac-\w+|shift_jis|euc_\w+|big5|gb\w+")
+"""Encodings other than UTF-8."""
 _POSITIONS = ".xgp"
 _BEGINNINGS = {
     ".xg": "an .xg file: it must begin with RGMH",
@@ -74,6 +81,12 @@ def parse_match(content: bytes, name: str) -> MatchRecord:
     record = _parsed(content, name)
     if not record.games:
         raise RecordError(f"{name}: the file contains no game")
+    for number, game in enumerate(record.games, 1):
+        if 0 < record.length <= max(game.score):
+            score = "{} to {}".format(*game.score)
+            raise RecordError(
+                f"{name}: game {number}: the match to {record.length} points is over at {score}"
+            )
     return record
 
 
@@ -88,7 +101,7 @@ def _parsed(content: bytes, name: str) -> MatchRecord:
     if begun == BGF_MAGIC:
         return parse_bgf(content, name)
     if begun == _SGF_MAGIC:
-        return parse_sgf(decoded(content), name)
+        return parse_sgf(_sgf_decoded(content), name)
     try:
         return parse_mat(decoded(content), name)
     except NoMatError as error:
@@ -98,6 +111,16 @@ def _parsed(content: bytes, name: str) -> MatchRecord:
             rule = f"not {_BEGINNINGS[suffix]}" if content else "the file is empty"
             raise RecordError(f"{name}: {rule}") from None
         raise RecordError(f"{error}; {_ADVICE.get(suffix, _OTHER_ADVICE)}") from None
+
+
+def _sgf_decoded(content: bytes) -> str:
+    """Return the text of an .sgf file, in the encoding that it names if that is known and fits."""
+    if match := _CHARSET.search(content[:_CHARSET_WITHIN]):
+        with suppress(LookupError, UnicodeDecodeError):
+            encoding = codecs.lookup(match[1].decode("ascii")).name
+            if _ENCODINGS.fullmatch(encoding):
+                return content.decode(encoding)
+    return decoded(content)
 
 
 def check_written_suffix(path: Path) -> None:
@@ -123,7 +146,7 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
     SettingError
         If the suffix is not supported.
     RecordError
-        If `record` is something else, there is no game, or the actions are in an impossible order.
+        If `record` is something else, has no games, or is not a record of legal play.
     FileError
         If the file cannot be written.
     """
@@ -131,8 +154,10 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
     if not isinstance(record, MatchRecord):
         raise RecordError(f"record must be a MatchRecord, not {shown(record)}")
     check_written_suffix(path)
-    if not record.games:
-        raise RecordError(f"{path}: the record contains no game")
+    try:
+        check_record(record)
+    except RecordError as error:
+        raise RecordError(f"{path}: {error}") from None
     write_text(path, (sgf_text if path.suffix.lower() == _SGF else mat_text)(record, notes))
 
 

@@ -54,6 +54,10 @@ _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _MOVE = re.compile(r"([1-6][1-6])((?:[a-z]{2}){0,4})", re.ASCII)
 _INFORMATION = re.compile(r"\s*(\w+)\s*:\s*(\d{1,9})\s*", re.ASCII)
 _RESULT = re.compile(r"\s*([WB])\+(\d{1,9})(?:\s*R(?:esign)?)?\s*", re.ASCII)
+_NO_RESULT = re.compile(
+    r"(?:\?|void|0|draw|[WB]\+(?:\?|R(?:esign)?|F(?:orfeit)?|T(?:ime)?)?)?", re.IGNORECASE
+)
+"""Results without points: unknown, none, or a winner by forfeit, time or a resignation of unknown size."""
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _TAG_LINE = re.compile(r'\[([^"\]]*[^"\]\s])\s*"(.*)"\]')
 _DATE = re.compile(r"(\d{4})[.-](\d\d)[.-](\d\d)", re.ASCII)
@@ -87,6 +91,8 @@ def parse_sgf(text: str, name: str = "text") -> MatchRecord:
     players, length, jacoby = (mat_name(""), mat_name("")), 0, False
     # Read all trees first, so that limits are checked before any play is looked up.
     for number, nodes in enumerate(list(_Trees(text, name)), 1):
+        if not any(nodes):
+            raise RecordError(f"{name}: game {number}: it is empty")
         reader = _GameReader(name, number, nodes)
         games.append(reader.game())
         players, length = reader.players, reader.length
@@ -189,7 +195,7 @@ class _GameReader:
 
     def __init__(self, name: str, number: int, nodes: list[_Node]) -> None:
         self._name, self._number = name, number
-        self._nodes = nodes or [[]]
+        self._nodes = nodes
         self._root = {item.name: item for item in self._nodes[0]}
         self._line = self._nodes[0][0].line if self._nodes[0] else 0
         self._on_roll: int | None = None
@@ -235,7 +241,7 @@ class _GameReader:
             if self._game.turn is None:
                 raise RecordError(f"the cube begins at {quoted(text)}; automatic doubles are not supported")
             raise RecordError(f"the cube was set to {quoted(text)} here; only doubles may change it")
-        elif name == "CP" and text not in ("c", "n", ""):
+        elif name in ("CP", "CO") and text not in ("c", "n", ""):
             raise RecordError("the cube was given to a player here; only doubles may change it")
         elif name == "PL":
             self._on_roll = {"w": 0, "b": 1}.get(text[:1].lower())
@@ -259,7 +265,7 @@ class _GameReader:
 
     def _read_result(self) -> None:
         text = self._text("RE")
-        if not text.strip():
+        if _NO_RESULT.fullmatch(text.strip()):
             return
         self._line = self._root["RE"].line
         match = _RESULT.fullmatch(text)
@@ -348,9 +354,13 @@ def _tag_properties(tags: tuple[tuple[str, str], ...]) -> Iterator[str]:
 
 
 def _nodes(game: GameRecord, number: int, notes: Annotations) -> Iterator[str]:
-    progress = GameProgress()
+    progress, raiser = GameProgress(), 0
     for index, action in enumerate(game.actions):
+        # gnubg needs the take of a beaver or raccoon, which a roll implies.
+        if isinstance(action, Turn) and progress.raised in ("beaver", "raccoon"):
+            yield f";{_COLOURS[1 - raiser]}[take]"
         progress.apply(action)
+        raiser = action.player
         note = notes.get((number, index))
         said = f"C[{_escaped(note.text)}]{_MARKS[note.mark]}" if note else ""
         if isinstance(action, CubeAction):

@@ -7,6 +7,7 @@ A folder is locked by a system lock (``flock``, or its equivalent on Windows) on
 names the holder.  The lock ends with its process, so a file left behind locks nothing.
 """
 
+import codecs
 import csv
 import errno
 import io
@@ -205,11 +206,18 @@ def whole_lines(path: Path) -> list[str]:
 
 
 def decoded(content: bytes) -> str:
-    """Return `content` decoded from UTF-8, or from Latin 1, which older programs write."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
+    """Return `content` decoded from UTF-8, from UTF-16 with a mark, or from what older programs write.
+
+    That is Windows-1252, or Latin 1 if a byte has no meaning in Windows-1252.
+    """
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace")
+    for encoding in ("utf-8-sig", "cp1252"):
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return content.decode("latin-1")
 
 
 @contextmanager

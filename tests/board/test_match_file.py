@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from motif.board.game_record import GameResult
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_file import READ_SUFFIXES, match_paths, read_match, write_match
 from motif.board.sgf_file import sgf_text
@@ -74,6 +75,46 @@ def test_a_record_without_games_is_not_written(tmp_path, name):
     with pytest.raises(RecordError, match=rf"{name}: the record contains no game$"):
         write_match(tmp_path / name, replace(RECORD, games=()))
     assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("name", ["a.mat", "a.sgf"])
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"players": ("a", "b", "c")}, "a record must have the names of two players"),
+        ({"players": (None, "b")}, "a record must have the names of two players"),
+        ({"length": -5}, "a match must have 0 to 32767 points, not -5"),
+        (
+            {"games": (replace(RECORD.games[2], actions=RECORD.games[2].actions[1:]),)},
+            "game 1: illegal play of 55: 8/3(2) 6/1*(2)",
+        ),
+        (
+            {"games": (replace(RECORD.games[0], result=GameResult(1, 97)),)},
+            "game 1: a resignation cannot cost 97 points",
+        ),
+    ],
+)
+def test_records_of_no_legal_play_are_not_written(tmp_path, name, changes, said):
+    with pytest.raises(RecordError, match=re.escape(said)):
+        write_match(tmp_path / name, replace(RECORD, **changes))
+    assert not (tmp_path / name).exists()
+
+
+def test_a_game_after_the_end_of_the_match_is_refused(tmp_path):
+    late = replace(RECORD, length=3, games=(replace(RECORD.games[0], score=(3, 1)),))
+    (tmp_path / "a.mat").write_text(mat_text(late))
+    with pytest.raises(RecordError, match=r"a\.mat: game 1: the match to 3 points is over at 3 to 1$"):
+        read_match(tmp_path / "a.mat")
+
+
+def test_players_keep_their_columns(tmp_path):
+    games = (RECORD.games[0], replace(RECORD.games[0], score=(0, 1)))
+    text = mat_text(replace(RECORD, players=("Ann", "Bob"), length=0, games=games))
+    first, second = text.rsplit("Game 2", 1)
+    swapped = second.replace("Ann", "-").replace("Bob", "Ann", 1).replace("-", "Bob", 1)
+    (tmp_path / "a.mat").write_text(f"{first}Game 2{swapped}")
+    with pytest.raises(RecordError, match="game 2: Bob and Ann have changed columns since the previous game"):
+        read_match(tmp_path / "a.mat")
 
 
 def test_files_of_a_folder(tmp_path):

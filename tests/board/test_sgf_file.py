@@ -184,6 +184,44 @@ def test_encodings_of_files(tmp_path):
     assert read_match(path) == record
 
 
+def test_the_encoding_is_that_of_ca_or_of_windows(tmp_path):
+    record = replace(parse_mat(MAT), players=("Šime Žiža", "Mü’ller"))
+    path, text = tmp_path / "games.sgf", sgf_text(record)
+    path.write_bytes(text.encode("cp1252"))
+    assert read_match(path) == record
+    for name, encoding in (("windows-1250", "cp1250"), ("ISO-8859-5", "iso8859-5"), ("no-such", "utf-8")):
+        players = ("Жижа", "Bob") if encoding == "iso8859-5" else ("Šime Žiža", "Bob")
+        text = sgf_text(replace(record, players=players)).replace("CA[UTF-8]", f"CA[{name}]")
+        path.write_bytes(text.encode(encoding))
+        assert read_match(path).players == players
+    path.with_suffix(".mat").write_bytes(mat_text(record).encode("utf-16"))
+    assert read_match(path.with_suffix(".mat")) == record
+
+
+BEAVER = """\
+(;FF[4]GM[6]MI[length:0][game:0][ws:0][bs:0]PW[a]PB[b]
+;W[31hefe];B[double];W[double]{take};B[61lrqr])
+"""
+
+
+def test_the_take_of_a_beaver_is_written_but_implied():
+    """gnubg reads the cube at half its value without the take."""
+    without, with_take = (parse_sgf(BEAVER.format(take=take)) for take in ("", ";B[take]"))
+    assert with_take == without == parse_mat(mat_text(without))
+    assert [action.kind for action in without.games[0].actions if isinstance(action, CubeAction)] == [
+        "double",
+        "beaver",
+    ]
+    assert ";W[double]\n;B[take]\n;B[61" in sgf_text(without)
+    assert parse_sgf(sgf_text(without)) == without
+
+
+@pytest.mark.parametrize("result", ["?", "Void", "0", "Draw", "W+F", "B+T", "B+R", "W+?", " "])
+def test_results_without_points_are_none(result):
+    text = BEAVER.format(take="").replace("PB[b]", f"PB[b]RE[{result}]")
+    assert parse_sgf(text).games[0].result is None
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -196,12 +234,14 @@ def test_encodings_of_files(tmp_path):
         (";W[take]", ";W[pass]", "line 11: game 1: 'pass' is not a move"),
         (";W[take]\n", "", "line 11: game 1: the double has not been taken or dropped"),
         ("RE[B+2R]", "RE[B+7]", "line 1: game 1: a resignation cannot cost 7 points with the cube at 2"),
-        ("RE[B+2R]", "RE[Void]", "line 1: game 1: the result must have the form W+2 or B+1R, not 'Void'"),
+        ("RE[B+2R]", "RE[Bob]", "line 1: game 1: the result must have the form W+2 or B+1R, not 'Bob'"),
         ("length:5", "length:99999", "line 1: game 1: MI[length] must be at most 32767, not 99999"),
         (";W[31mjhg]", ";AE[a:y]AW[a]", "line 7: game 1: a position was set up here"),
         (";W[31mjhg]", ";CV[4]", "line 7: game 1: the cube was set to '4' here"),
         ("RU[", "CV[2]RU[", "line 1: game 1: the cube begins at '2'; automatic doubles are not supported"),
         (";W[31mjhg]", ";CP[w]", "line 7: game 1: the cube was given to a player here"),
+        (";W[31mjhg]", ";CO[b]", "line 7: game 1: the cube was given to a player here"),
+        ("(;FF", "(;)(;FF", "games.sgf: game 1: it is empty"),
         (";W[31mjhg]", ";W[31mjhg", "line 7: game 1"),
         ("(;B[21lnab])\n)", "(;B[21lnab]", "line 20: the file ends in the middle of a game"),
     ],

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from motif.board.game_record import Annotation, CubeAction, GameProgress, GameRecord, MatchRecord, Turn
+from motif.board.game_record import (
+    Annotation,
+    CubeAction,
+    GameProgress,
+    GameRecord,
+    GameResult,
+    MatchRecord,
+    Turn,
+)
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_file import read_match, write_match
 from motif.board.moves import legal_plays
@@ -63,7 +71,6 @@ def test_beavers(gnubg, tmp_path):
         Turn(0, (3, 1), opening),
         CubeAction(1, "double"),
         CubeAction(0, "beaver"),
-        CubeAction(1, "take"),
     ]
     for action in start:
         progress.apply(action)
@@ -72,12 +79,14 @@ def test_beavers(gnubg, tmp_path):
         action = Turn(player, (2, 1), chance.choice(legal_plays(progress.position, (2, 1))))
         progress.apply(action)
         actions.append(action)
-    record = MatchRecord(("a", "b"), 0, (GameRecord((0, 0), tuple(actions)),))
-    path, copy = tmp_path / "motif.sgf", tmp_path / "gnubg.sgf"
+    record = MatchRecord(
+        ("a", "b"), 0, (GameRecord((0, 0), tuple(actions), GameResult(0, 4, resigned=True)),)
+    )
+    path, copy, mat = (tmp_path / name for name in ("motif.sgf", "gnubg.sgf", "gnubg.mat"))
     write_match(path, record)
-    said = loaded(gnubg, path, copy)
+    said = loaded(gnubg, path, copy, mat)
     assert not [complaint for complaint in COMPLAINTS if complaint in said]
-    assert read_match(copy).games == record.games
+    assert read_match(copy).games == read_match(mat).games == record.games
 
 
 @pytest.mark.parametrize(("session", "seed"), [("new match 5", 5), ("new match 1", 6), ("new match 9", 7)])

@@ -46,6 +46,7 @@ from motif.runtime.errors import PositionError
 
 XGID_PREFIX = "XGID="
 
+_TURNS = {"1": 1, "-1": -1}
 _XGID_FIELDS = ("board", "cube", "owner", "turn", "dice", "S1", "S2", "CJ", "len", "max")
 _LETTERS = "ponmlkjihgfedcba-ABCDEFGHIJKLMNOP"
 """Letters of -16 to 16 checkers on a point."""
@@ -112,9 +113,9 @@ def _read_xgid(text: str) -> tuple[Position, MatchState]:
     fields = dict(zip(_XGID_FIELDS, parts, strict=True))
     board = _read_board(fields["board"])
     cube = _xgid_number(fields, "cube", 0, MAX_CUBE.bit_length() - 1)
-    turn = _xgid_number(fields, "turn", -1, 1)
-    if not turn:
-        raise PositionError("the field turn must be 1 or -1, not '0'")
+    turn = _TURNS.get(fields["turn"])
+    if turn is None:
+        raise PositionError(f"the field turn must be 1 or -1, not {quoted(fields['turn'])}")
     owner = _xgid_number(fields, "owner", -1, 1) * turn
     own_score, opponent_score = [_xgid_number(fields, name, 0) for name in ("S1", "S2")][::turn]
     length = _xgid_number(fields, "len", 0)

@@ -112,7 +112,7 @@ def test_from_the_other_side_it_is_the_same_position(position):
         (f"{START}:16:0:1:31:0:0:0:0:10", "the field cube must be 0 to 15, not '16'$"),
         (f"{START}:0:2:1:31:0:0:0:0:10", "the field owner must be -1 to 1, not '2'$"),
         (f"{START}:0:0:0:31:0:0:0:0:10", "the field turn must be 1 or -1, not '0'$"),
-        (f"{START}:0:0:2:31:0:0:0:0:10", "the field turn must be -1 to 1, not '2'$"),
+        (f"{START}:0:0:2:31:0:0:0:0:10", "the field turn must be 1 or -1, not '2'$"),
         (f"{START}:0:0:1:37:0:0:0:0:10", "the dice must be two digits 1 to 6, 00 or D, not '37'$"),
         (f"{START}:0:0:1:03:0:0:0:0:10", "the dice must be .*, not '03'$"),
         (

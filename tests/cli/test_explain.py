@@ -53,7 +53,7 @@ def test_text_shows_both_boards_and_words(motif):
     difference = float(re.search(r"is better than 24/20 by (0\.\d{3})", ending.out)[1])
     assert sum(float(amount) for amount, _ in rows) == pytest.approx(difference, abs=0.0005 * (len(rows) + 1))
     assert "tanh" not in ending.out
-    sure = r"(Clear|Likely): the gap is (far )?larger than motif-.*'s average error \(0\.\d{3}\)\."
+    sure = r"(Clear|Likely): the gap is (far )?larger than motif-.*'s average error \(0\.\d{3} points\)\."
     assert re.fullmatch(sure, ending.out.splitlines()[-1])
 
 

@@ -202,11 +202,16 @@ class GameProgress:
         """The double, beaver or raccoon on offer, or None."""
         return None if self._raised is None else self._raised.kind
 
+    @property
+    def is_beavered(self) -> bool:
+        """Whether a beaver or raccoon is on offer, which a roll accepts."""
+        return self.raised in _RAISES[1:]
+
     def check_turn(self, player: int) -> None:
         """Raise `RecordError` unless `player` may roll now."""
         self._check_going()
-        # A roll accepts a beaver or raccoon, but not an initial double.
-        if self._raised is not None and self._raised.kind == "double":
+        # A roll does not accept an initial double.
+        if self.raised == "double":
             raise RecordError("the double has not been taken or dropped")
         if self.turn not in (None, player):
             raise RecordError("the other player is on roll")
@@ -282,7 +287,7 @@ class GameRecorder(GameProgress):
 
     def add(self, action: Action) -> None:
         """Append an action, except a take of a beaver or raccoon, since rolling accepts these."""
-        is_implied = self.raised in _RAISES[1:] and action == CubeAction(action.player, "take")
+        is_implied = self.is_beavered and action == CubeAction(action.player, "take")
         self.apply(action)
         if is_implied:
             return
@@ -309,8 +314,7 @@ class GameRecorder(GameProgress):
         over = self.result
         if over is None:
             # A resignation accepts a pending beaver or raccoon.
-            raised = self._raised is not None and self._raised.kind != "double"
-            cubes = (self.cube, 2 * self.cube) if raised else (self.cube,)
+            cubes = (self.cube, 2 * self.cube) if self.is_beavered else (self.cube,)
             if points not in [factor * cube for cube in cubes for factor in RESIGNATIONS.values()]:
                 raise RecordError(f"a resignation cannot cost {points} points with the cube at {self.cube}")
             self._final = GameResult(winner, points, resigned=True)
@@ -352,7 +356,7 @@ def check_record(record: MatchRecord) -> None:
             for action in game.actions:
                 if isinstance(action, Turn):
                     recorder.check_turn(action.player)
-                    check_legal(action.play, recorder.position, action.roll)
+                    _check_legal(action.play, recorder.position, action.roll)
                 recorder.add(action)
             if game.result is not None:
                 recorder.win(game.result.winner, game.result.points)
@@ -360,7 +364,7 @@ def check_record(record: MatchRecord) -> None:
             raise RecordError(f"game {number}: {error}") from None
 
 
-def check_legal(play: Play | None, position: Position, roll: tuple[int, int]) -> None:
+def _check_legal(play: Play | None, position: Position, roll: tuple[int, int]) -> None:
     """Raise `RecordError` unless `play` is a legal play of `roll`, or None for a roll that was not played."""
     if play is not None and all(play.position != one.position for one in legal_plays(position, roll)):
         raise RecordError("illegal play of {1}{2}: {0}".format(play, *roll))
@@ -422,8 +426,7 @@ def game_facts(game: GameRecord) -> GameFacts | None:
     won = 1 if is_dropped or game.result.resigned else abs(outcome(progress.position))
     jacoby = not game.result.resigned and game.result.points < won * progress.cube
     cube = progress.cube
-    is_raised = game.result.resigned and progress.raised in ("beaver", "raccoon")
-    if is_raised and game.result.points % (2 * cube) == 0:
+    if game.result.resigned and progress.is_beavered and game.result.points % (2 * cube) == 0:
         # A resignation accepts a pending beaver or raccoon.
         cube *= 2
     size = won if jacoby else game.result.points // cube

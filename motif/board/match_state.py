@@ -28,8 +28,8 @@ GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 RESIGNATION_CODES: tuple[Resignation, ...] = get_args(Resignation)
 """In the order of their codes in a Match ID."""
 
-_RAISED: dict[Raise, int] = {"beaver": 2, "raccoon": 4}
-"""Factor by which the raises before the beaver or raccoon on offer have raised the cube."""
+_RAISED: dict[Raise, int] = {"double": 1, "beaver": 2, "raccoon": 4}
+"""Factor by which the raises before the one on offer have raised the cube."""
 _CENTRED = 3
 _FIELDS = {
     "cube_log": 4, "cube_owner": 2, "on_roll": 1, "crawford": 1, "game_state": 3, "to_decide": 1,
@@ -117,7 +117,7 @@ class MatchState:
 
     def before_double(self) -> "MatchState":
         """Return the state before the roll and before the double, beaver or raccoon on offer."""
-        cube = self.cube // _RAISED.get(self.raised or "double", 1)
+        cube = self.cube // _RAISED[self.raised or "double"]
         owner = self.cube_owner if cube == self.cube else "me" if cube > 1 else "centre"
         return replace(
             self, cube=cube, cube_owner=owner, dice=None, doubled=False, decision="me", resignation="none"
@@ -183,7 +183,7 @@ def match_faults(state: MatchState) -> list[str]:
         reasons += [f"each die must be 1 to 6, not {die}" for die in state.dice if not 1 <= die <= 6]
         if state.doubled:
             reasons.append("dice cannot be rolled while a double is on offer")
-    least = _RAISED.get(state.raised or "double", 1)
+    least = _RAISED[state.raised or "double"]
     if state.doubled and state.cube_owner == "opponent" and (state.length or state.cube < least):
         reasons.append("the player on roll cannot double: the opponent owns the cube")
     if state.doubled and state.crawford:

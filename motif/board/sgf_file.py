@@ -354,13 +354,12 @@ def _tag_properties(tags: tuple[tuple[str, str], ...]) -> Iterator[str]:
 
 
 def _nodes(game: GameRecord, number: int, notes: Annotations) -> Iterator[str]:
-    progress, raiser = GameProgress(), 0
+    progress = GameProgress()
     for index, action in enumerate(game.actions):
         # gnubg needs the take of a beaver or raccoon, which a roll implies.
-        if isinstance(action, Turn) and progress.raised in ("beaver", "raccoon"):
-            yield f";{_COLOURS[1 - raiser]}[take]"
+        if isinstance(action, Turn) and progress.is_beavered:
+            yield f";{_COLOURS[1 - game.actions[index - 1].player]}[take]"
         progress.apply(action)
-        raiser = action.player
         note = notes.get((number, index))
         said = f"C[{_escaped(note.text)}]{_MARKS[note.mark]}" if note else ""
         if isinstance(action, CubeAction):

@@ -10,14 +10,10 @@ everywhere: equal features and weights give equal bits on any processor.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from llvmlite import binding, ir
 from numba.core import cgutils, types
 
 from motif.compiler.jit import intrinsic
-
-_IntArray = npt.NDArray[np.int64]
 
 LANES = 8
 """Lanes of a vector of float32."""

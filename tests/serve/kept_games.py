@@ -12,8 +12,6 @@ from motif.session.kept_game import GameSettings, KeptGame
 from motif.session.session import SessionRules
 
 DAY = "2026-11-22"
-WITHOUT_CUBE = SessionRules(cube=False)
-"""Where the person decides nothing but plays that are not forced, and whether another game begins."""
 
 
 def begun(store: GameStore, seed: int = 4, length: int = 0) -> dict:

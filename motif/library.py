@@ -22,7 +22,7 @@ from motif.board.game_record import MatchRecord
 from motif.board.identifiers import gnubg_ids
 from motif.board.match_file import read_match
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, RollLike, as_roll, checked_roll
+from motif.board.moves import Play, RollLike, as_roll, check_legal, checked_roll
 from motif.board.moves import legal_plays as plays_of
 from motif.board.notation import find_play
 from motif.board.outcome import finished_points_many
@@ -568,8 +568,7 @@ def legal_play(play: str | Play, legal: Sequence[Play], dice: tuple[int, int]) -
         return find_play(play, legal)
     if not isinstance(play, Play):
         raise PlayError(f"a play must be a Play, or notation such as '8/5 6/5', not {shown(play)}")
-    if all(play.position != one.position for one in legal):
-        raise PlayError("illegal play of {1}{2}: {0}".format(play, *dice))
+    check_legal(play, legal, dice)
     return play
 
 

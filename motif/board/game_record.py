@@ -11,7 +11,7 @@ from typing import Literal
 
 from motif.board.identifiers import quoted
 from motif.board.marks import Mark
-from motif.board.moves import Play, legal_plays, parse_roll
+from motif.board.moves import Play, check_legal, legal_plays, parse_roll
 from motif.board.notation import find_play
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
@@ -356,18 +356,13 @@ def check_record(record: MatchRecord) -> None:
             for action in game.actions:
                 if isinstance(action, Turn):
                     recorder.check_turn(action.player)
-                    _check_legal(action.play, recorder.position, action.roll)
+                    if action.play is not None:
+                        check_legal(action.play, legal_plays(recorder.position, action.roll), action.roll)
                 recorder.add(action)
             if game.result is not None:
                 recorder.win(game.result.winner, game.result.points)
         except MotifError as error:
             raise RecordError(f"game {number}: {error}") from None
-
-
-def _check_legal(play: Play | None, position: Position, roll: tuple[int, int]) -> None:
-    """Raise `RecordError` unless `play` is a legal play of `roll`, or None for a roll that was not played."""
-    if play is not None and all(play.position != one.position for one in legal_plays(position, roll)):
-        raise RecordError("illegal play of {1}{2}: {0}".format(play, *roll))
 
 
 @dataclass(frozen=True)

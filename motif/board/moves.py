@@ -98,6 +98,12 @@ def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:
     ]
 
 
+def check_legal(play: Play, legal: Sequence[Play], roll: tuple[int, int]) -> None:
+    """Raise `PlayError` unless `play` is one of the `legal` plays of `roll`."""
+    if all(play.position != one.position for one in legal):
+        raise PlayError("illegal play of {1}{2}: {0}".format(play, *roll))
+
+
 def decode_path(path: int, roll: tuple[int, int]) -> tuple[tuple[tuple[int, int], ...], tuple[bool, ...]]:
     """Return the moves (from, to) and hits of a generator's path for `roll`, whose higher die is first."""
     steps = path.to_bytes(8, "big").lstrip(b"\0")

@@ -17,6 +17,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
+from motif.board.rules import is_double_useful
 from motif.doubling import CubeDecision
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.decision import with_rollout
@@ -362,24 +363,21 @@ def roll_out_cubes(
 def _roll_out_cube(
     static: StaticEvaluator, settings: RolloutSettings, asked: Sequence[JudgedCube]
 ) -> list[RolledCube | None]:
-    return [_confirmed_cube(static, settings, one) for one in asked]
+    return [_confirmed_cube(static, settings, one) if is_double_useful(one.state) else None for one in asked]
 
 
-def _confirmed_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube | None:
+def _confirmed_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
     rolled = _rolled_cube(static, settings, one)
-    if rolled is None:
-        return None
     more = replace(settings, trials=MORE_TRIALS * settings.trials)
     if CONFIRMED_Z * rolled.se > rolled.cost > ROLLOUT_THRESHOLD - CONFIRMED_Z * rolled.se:
-        rolled = _rolled_cube(static, more, one) or rolled
+        rolled = _rolled_cube(static, more, one)
     return _rolled_cube(static, replace(more, seed=more.seed + 1), one) if rolled.confirmed else rolled
 
 
-def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube | None:
-    """Return a decision by a rollout; None if the cube is dead."""
+def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
+    """Return a decision by a rollout; the cube must not be dead."""
     result = roll_out_cube(one.position, one.state, static, settings, jobs=1)
-    if result.double_take is None:
-        return None
+    assert result.double_take is not None
     assert result.double_take_se is not None
     assert result.difference_se is not None
     decision = with_rollout(one.decision, result.no_double, result.double_take)

@@ -28,24 +28,15 @@ class RolloutQuestion(NamedTuple):
     options: MatchOptions
     evaluator: Evaluator
     settings: RolloutSettings
-    cubeful: bool = False
+    state: MatchState | None = None
+    """The match state of a cubeful rollout: that of the ID after applying the options."""
     jobs: int | None = None
-
-    @property
-    def state(self) -> MatchState:
-        """The match state of a cubeful rollout: that of the ID after applying the options."""
-        return self.options.state_of(self.match)
-
-    def check(self) -> None:
-        """Raise `SettingError` before a cubeful rollout whose options do not fit the match."""
-        if self.cubeful:
-            self.options.state_of(self.match)
 
     def record(self, record: Record) -> Record:
         """Add the fields common to all results to the JSON `record`."""
         settings = self.settings
         played = {"player": self.evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
-        cubeful = {"cubeful": True} if self.cubeful else {}
+        cubeful = {} if self.state is None else {"cubeful": True}
         return cubeful | record | played | {"position": self.position.gnubg_id}
 
     def play_out(self) -> RolloutResult:
@@ -55,6 +46,7 @@ class RolloutQuestion(NamedTuple):
 
     def decide(self) -> tuple[CubeRollout, CubeDecision]:
         """Roll out the cube decision; also return the static decision."""
+        assert self.state is not None
         result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
         chances = self.evaluator.evaluate(self.position)
         return result, cube_decision(chances, result.state, self.position)
@@ -66,9 +58,8 @@ class RolloutQuestion(NamedTuple):
 
         With a match or a cube, both sides double in the trials.
         """
-        match = self.state if self.cubeful else self.match
-        state, valued = for_match(self.evaluator, self.options, match)
-        cube_model = cube_model_for(self.state) if self.cubeful else cube_model_of(state)
+        state, valued = for_match(self.evaluator, self.options, self.state or self.match)
+        cube_model = cube_model_of(state) if self.state is None else cube_model_for(self.state)
         comparison = compare_plays(
             self.position,
             roll,

@@ -100,15 +100,16 @@ def rollout(
         raise SettingError("missing argument: D1 D2, which --compare requires")
     if cubeful:
         options.check_rollout()
-    question = RolloutQuestion(position, match, options, evaluator_of(player), settings, cubeful, jobs)
-    question.check()
+    evaluator = evaluator_of(player)
+    state = options.state_of(match) if cubeful else None
+    question = RolloutQuestion(position, match, options, evaluator, settings, state, jobs)
     with working_on(cluster):
         if plays.compare and roll is not None:
             comparison, valued = question.compare(roll, plays.candidates, plays.play or [])
             record = comparison.to_dict() | valued | {"roll": list(roll)}
             if printed_json(json, question.record(record)):
                 return
-            print_board(position, question.state if cubeful else options.given_state(match))
+            print_board(position, state or options.given_state(match))
             print_comparison(comparison, _by_whom(question, "cubeful" in valued))
             print_valued(valued)
         elif cubeful:
@@ -151,7 +152,7 @@ def _known(error: float | None, text: str) -> str:
 
 
 def _by_whom(question: "RolloutQuestion", cubeful: bool = False) -> str:
-    what_for = "cubeful" if cubeful or question.cubeful else f"for {question.settings.scoring}"
+    what_for = "cubeful" if cubeful or question.state else f"for {question.settings.scoring}"
     return f"{question.evaluator.name}, {what_for}"
 
 

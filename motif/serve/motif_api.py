@@ -289,15 +289,15 @@ def _rollout_work(
     else:
         position, match = parse_position(question.id)
         roll = (0, 0)
-    options, cubeful = question.options(), question.cubeful
-    asked = RolloutQuestion(position, match, options, evaluator, settings, cubeful, jobs=1)
-    asked.check()
+    options = question.options()
+    state = options.state_of(match) if question.cubeful else None
+    asked = RolloutQuestion(position, match, options, evaluator, settings, state, jobs=1)
 
     def work() -> Record:
         if question.compare:
             comparison, valued = asked.compare(roll, question.candidates, question.play)
             return asked.record(comparison.to_dict() | valued | {"roll": list(roll)})
-        if cubeful:
+        if question.cubeful:
             return asked.record(cube_rollout_record(*asked.decide()))
         return asked.record(result_record(asked.play_out()))
 

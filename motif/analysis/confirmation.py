@@ -20,7 +20,7 @@ from motif.board.position import Position
 from motif.board.rules import is_double_useful
 from motif.doubling import CubeDecision
 from motif.doubling.cubeful_rollout import roll_out_cube
-from motif.doubling.decision import with_rollout
+from motif.doubling.decision import ANSWERS, with_rollout
 from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import WEIGHTS_MODEL
@@ -51,8 +51,6 @@ SHORT = RolloutSettings(5 * ROUND, cut=12, stop_at_bearoff=True, stratified=True
 """Settings for rollouts at the default depth; docs/explanation/lab-notes.md compares others."""
 LONG = replace(SHORT, trials=4 * SHORT.trials, cut=16)
 """Settings for rollouts with ``:rollout``."""
-ANSWERS = ("take", "pass", "drop", "beaver")
-"""Actions of the player who is doubled."""
 DIGITS = 3
 """Decimals of equities that are shown."""
 MORE_TRIALS = 2

@@ -163,7 +163,7 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
         f"({percent(chances[1])} gammons), "
         f"{percent(1 - chances[0])} losses ({percent(chances[3])} gammons), passed games by static evaluation"
     )
-    double = "redouble" if result.state.cube_owner == "me" else "double"
+    double = static.double_name
     rows = [
         (f"no {double}", result.no_double, float(errors[-1]), static.no_double),
         (f"{double}, take", result.double_take, result.double_take_se, static.double_take),

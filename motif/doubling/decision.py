@@ -46,6 +46,8 @@ _SHOWN = 5e-4
 _DOUBLES = ("double", "redouble")
 _WAITS = ("no double", "no redouble", "roll")
 _PASSES = ("pass", "drop")
+ANSWERS = ("take", *_PASSES, "beaver")
+"""Actions of the player who is doubled."""
 _RACCOONS = ("raccoon", "no raccoon")
 
 
@@ -233,7 +235,7 @@ class CubeDecision(Tabular):
     def _double_verdict(self, doubled: float) -> Verdict:
         margin = abs(self.no_double - doubled)
         if margin < _SHOWN:
-            return Verdict("dead" if self.action.endswith("dead cube") else "same double")
+            return Verdict("same double" if is_double_useful(self.state) else "dead")
         wait = "too good" if self.action.startswith("too good") else "no double"
         return Verdict("double" if self.should_double else wait, margin, _degree(margin))
 
@@ -254,7 +256,7 @@ class CubeDecision(Tabular):
         if action_taken in _WAITS:
             # Rounding can make equal values slightly negative.
             return max(0.0, self.value - self.no_double)
-        if action_taken not in (*_DOUBLES, *_PASSES, *_RACCOONS, "take", "beaver"):
+        if action_taken not in (*_DOUBLES, *ANSWERS, *_RACCOONS):
             raise SettingError(f"{action_taken!r} is not a cube action")
         if self.doubled is None:
             raise SettingError(f"{action_taken}: the player on roll may not double")

@@ -26,7 +26,6 @@ from motif.runtime.frames import Record
 from motif.serve.analysis_store import MIN_ERROR
 from motif.serve.questions import EstimateSource, Id, Known, KnownEstimate, Notation
 
-_DOUBLES = "no double", "double, take", "double, pass"
 _MOST_CANDIDATES = 100
 _LONGEST_QUESTION = 10_000
 """Largest size of a question as JSON, in characters; those of analyses have about 1,500."""
@@ -123,14 +122,12 @@ def _judged_cube(question: AskedQuestion, answer: str, evaluator: Evaluator) -> 
     action = question.action or ""
     if {"take", "pass"} <= known.keys():  # seen by the player who answers the double
         known = {"double, take": -known["take"], "double, pass": -known["pass"]}
-    elif not set(_DOUBLES) <= known.keys():
+    elif not {"no double", "double, take", "double, pass"} <= known.keys():
         position, match = parse_position(question.id)
         asked = [(position, MatchOptions().state_of(match))]
         decision = as_shown(next(cube_answers(asked, evaluator, evaluator.name, jobs=1)).decision)
         source = cube_source(decision, evaluator)
-        action = decision.action
-        three = decision.no_double, decision.double_take, decision.double_pass
-        known = {name: one for name, one in zip(_DOUBLES, three, strict=True) if one is not None}
+        action, known = decision.action, decision.equities
     costs = _cube_costs(known)
     if answer not in costs:
         raise PlayError(f"answer must be one of {', '.join(costs)}, not {answer!r}")

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from motif.analysis.confirmation import ANSWERS, ComparedPair
+from motif.analysis.confirmation import ComparedPair
 from motif.analysis.match.decision_errors import CubeAct
 from motif.board.moves import Play
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS
 from motif.doubling import CubeDecision
+from motif.doubling.decision import ANSWERS
 from motif.evaluators import Evaluator
 from motif.players.ranking import cube_model_of
 from motif.players.resignations import is_accepted

@@ -7,7 +7,7 @@ probabilities of a class together with a hidden layer (`_fit_hidden_layers`), an
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,6 +65,18 @@ _Key = TypeVar("_Key")
 _Result = TypeVar("_Result")
 
 
+@dataclass(frozen=True, eq=False)
+class _Fits:
+    """Weights and the fits of their heads, by class and head."""
+
+    weights: WeightFile
+    fits: Mapping[tuple[str, str], FitRecord]
+    errors: WinErrors
+    heads: Mapping[tuple[str, str], HeadFit] = field(default_factory=dict)
+    """The fits of heads without hidden units."""
+    check: CrossCheck | None = None
+
+
 def fit_dataset(
     folders: Sequence[Path],
     settings: FitSettings,
@@ -103,37 +115,24 @@ def fit_dataset(
     parameters = parameter_set(settings.parameters)
     changed = None if levels is None else partial(with_levels, evaluator=levels)
     with class_rows(folders, parameters, settings.validation, settings.seed, changed=changed) as rows:
-        heads: Mapping[tuple[str, str], HeadFit] = {}
-        fits: Mapping[tuple[str, str], FitRecord]
-        check = None
         if settings.hidden:
-            weights, fits = _fit_hidden_layers(rows, parameters, settings, name, start, checkpoints, jobs)
-            win_errors = win_errors_of_weights(rows, weights, settings)
+            fits = _fit_hidden_layers(rows, parameters, settings, name, start, checkpoints, jobs)
         else:
-            weights, heads, check = _fit_heads(rows, parameters, settings, name, cross_check, jobs)
-            fits = {place: head.result for place, head in heads.items()}
-            win_errors = win_errors_of_heads(rows, fits, settings)
-        weights = replace(weights, version=version, parent=parent)
+            fits = _fit_heads(rows, parameters, settings, name, cross_check, jobs)
+        weights = replace(fits.weights, version=version, parent=parent)
         if term_table is not None:
             calls = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
             terms = _each(term_errors, calls, f"standard errors of {name}", jobs)
             write_terms(term_table, list(terms.values()))
-        seconds = stopwatch.seconds
-        fitted = _measured(weights, fits, heads, check, rows, win_errors, settings, seconds)
+        fitted = _measured(replace(fits, weights=weights), rows, settings, stopwatch.seconds)
     return replace(fitted, weights=replace(weights, fit=_facts(fitted, folders, settings, start, levels)))
 
 
 def _measured(
-    weights: WeightFile,
-    fits: Mapping[tuple[str, str], FitRecord],
-    heads: Mapping[tuple[str, str], HeadFit],
-    check: CrossCheck | None,
-    rows: Mapping[str, ClassRows],
-    win_errors: WinErrors,
-    settings: FitSettings,
-    seconds: float,
+    fits: _Fits, rows: Mapping[str, ClassRows], settings: FitSettings, seconds: float
 ) -> FittedWeights:
-    """Return `weights` with their fits and errors; `heads` are those without hidden units."""
+    """Return weights with their fits and errors."""
+    weights, heads, errors = fits.weights, fits.heads, fits.errors
     whole = {place: head.unpruned for place, head in heads.items() if head.unpruned}
     unpruned = _heads_by_class({**heads, **whole})
     return FittedWeights(
@@ -144,17 +143,17 @@ def _measured(
                 whole[place].result if place in whole else None,
                 label_noise_of(rows, [place[0]], place[1], settings),
             )
-            for place, fit in fits.items()
+            for place, fit in fits.fits.items()
         },
         samples=sum(map(len, rows.values())),
         seconds=seconds,
-        rmse_train=win_errors.train,
-        rmse_validation=win_errors.validation,
+        rmse_train=errors.train,
+        rmse_validation=errors.validation,
         choices=choice_errors(rows, weights),
         unpruned_choices=choice_errors(rows, replace(weights, classes=unpruned)) if whole else {},
         warnings=tuple(_warnings(heads, weights.parameters)),
-        overall=overall_errors(rows, weights, win_errors.validation, settings),
-        check=check,
+        overall=overall_errors(rows, weights, errors.validation, settings),
+        check=fits.check,
     )
 
 
@@ -165,7 +164,7 @@ def _fit_heads(
     name: str,
     cross_check: bool,
     jobs: int | None,
-) -> tuple[WeightFile, dict[tuple[str, str], HeadFit], CrossCheck | None]:
+) -> _Fits:
     """Fit each head of each class separately."""
     places = list(heads_to_fit(rows, settings))
     calls: dict[Any, tuple[Any, ...]] = {
@@ -184,7 +183,9 @@ def _fit_heads(
                 f"no usable fit of {class_name} {head}: {result.stopped}: {FAILURES[result.stopped]}"
             )
     weights = _weight_file(name, parameters, _heads_by_class(heads), fitted, settings)
-    return weights, heads, None if checked is None else compared(checked, heads[checked], other)
+    check = None if checked is None else compared(checked, heads[checked], other)
+    fits = {place: head.result for place, head in heads.items()}
+    return _Fits(weights, fits, win_errors_of_heads(rows, fits, settings), heads, check)
 
 
 def _fit_hidden_layers(
@@ -195,7 +196,7 @@ def _fit_hidden_layers(
     start: WeightFile | None,
     checkpoints: Path | None,
     jobs: int | None,
-) -> tuple[WeightFile, dict[tuple[str, str], FitRecord]]:
+) -> _Fits:
     """Fit the probabilities of each class together with a hidden layer."""
     classes = classes_to_fit(rows, settings)
     calls = {of: (part,) for of, part in classes.items()}
@@ -204,7 +205,8 @@ def _fit_hidden_layers(
         classes, parameters, settings, name=name, start=start, jobs=jobs, checkpoints=checkpoints
     )
     weights = _weight_file(name, parameters, heads, steps, settings)
-    return replace(weights, hidden_layers=layers), records
+    weights = replace(weights, hidden_layers=layers)
+    return _Fits(weights, records, win_errors_of_weights(rows, weights, settings))
 
 
 def _weight_file(

@@ -123,13 +123,3 @@ def phrases(language: str = LANGUAGE) -> Phrases:
         raise SettingError(f"unknown language {shown(language)}: it must be one of {', '.join(known)}")
     file = resources.files("motif").joinpath("data", "phrases", language + _SUFFIX)
     return Phrases(language, yaml_document(file.read_text("utf-8"), file.name, SettingError).mapping())
-
-
-def capitalized(phrase: str) -> str:
-    """Return a phrase with its first letter capitalized."""
-    return phrase[0].upper() + phrase[1:]
-
-
-def sentence(phrase: str) -> str:
-    """Return a phrase as a sentence."""
-    return f"{capitalized(phrase)}."

@@ -23,7 +23,7 @@ from motif.analysis.evaluator_analysis import (
     spread_rows,
 )
 from motif.analysis.observed_effects import CurveStep, Observed, observed
-from motif.analysis.phrases import LANGUAGE, Phrases, phrases, sentence
+from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.board.packed import Board
 from motif.evaluators import WeightFile
 from motif.evaluators.hidden_unit_words import typical_boards
@@ -37,6 +37,7 @@ from motif.learning.rows import class_rows
 from motif.parameters import Parameter
 from motif.parameters.named_sets import features
 from motif.runtime.errors import DatasetError, SettingError
+from motif.runtime.layout import sentence
 from motif.runtime.parallel import one_thread
 from motif.sampling.dataset_files import dataset_fingerprint
 

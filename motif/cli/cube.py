@@ -24,6 +24,7 @@ from motif.cli.printing import note, percent, print_board, print_table, printed_
 from motif.evaluators.known_players import entry_of, static_words, without_plies
 from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Record
+from motif.runtime.layout import sentence
 
 if TYPE_CHECKING:
     from motif.analysis.cube_records import CubeAnswer
@@ -272,7 +273,7 @@ def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
             if modelled
             else "The windows are those of the cube model without lookahead; the equities look ahead.\n"
         )
-    say(f"{decision.action[0].upper()}{decision.action[1:]}.  {cube_words(decision)}")
+    say(f"{sentence(decision.action)}  {cube_words(decision)}")
 
 
 def _window_row(window: "MarketWindow") -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import percent, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import SettingError
-from motif.runtime.layout import counted, p_text
+from motif.runtime.layout import capitalized, counted, p_text
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
             if equity is not None
         ],
     )
-    said = f"{result.action[0].upper()}{result.action[1:]}"
+    said = capitalized(result.action)
     if result.difference is not None:
         ahead = _known(result.difference_se, f" ± {result.difference_se:.4f}")
         said += f": {double} {result.difference:+.4f}{ahead} compared with no {double}"

@@ -34,7 +34,7 @@ from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, turne
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Tabular
-from motif.runtime.layout import html_lines
+from motif.runtime.layout import html_lines, sentence
 
 _DEGREES = ((DOUBTFUL, "borderline"), (BAD, "close"), (VERY_BAD, "clear"))
 """Upper limits of the equity differences for these words: gnubg does not mark errors in borderline
@@ -147,14 +147,11 @@ class CubeDecision(Tabular):
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         return ["", "equity"], [[name, f"{equity:+z.3f}"] for name, equity in self.equities.items()]
 
-    def _sentence(self) -> str:
-        return f"{self.action[0].upper()}{self.action[1:]}."
-
     def __str__(self) -> str:
-        return f"{self._sentence()}\n{super().__str__()}"
+        return f"{sentence(self.action)}\n{super().__str__()}"
 
     def _repr_html_(self) -> str:
-        return html_lines([self._sentence()]) + super()._repr_html_()
+        return html_lines([sentence(self.action)]) + super()._repr_html_()
 
     @property
     def efficiency(self) -> float:

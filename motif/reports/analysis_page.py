@@ -28,7 +28,6 @@ from motif.analysis.evaluator_analysis import (
     weights_to_analyse,
 )
 from motif.analysis.observed_effects import Observed, observed_in
-from motif.analysis.phrases import capitalized
 from motif.analysis.position_clusters import (
     PositionCluster,
     PositionClusters,
@@ -56,7 +55,7 @@ from motif.reports.term_pages import effect_rows, effects_reading
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
-from motif.runtime.layout import listed, p_text
+from motif.runtime.layout import capitalized, listed, p_text
 from motif.runtime.settings import check_count, check_seed
 
 _TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}

@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from motif.analysis.phrases import LANGUAGE, Phrases, phrases, sentence
+from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.board.match_state import MatchState
 from motif.reports.document import Picture, rendered
 from motif.runtime.files import write_text
 from motif.runtime.frames import Row
+from motif.runtime.layout import sentence
 
 if TYPE_CHECKING:
     # Slow imports.

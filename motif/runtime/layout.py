@@ -1,4 +1,4 @@
-"""Counts, lists and p-values in words, line wrapping, and tables in text and in HTML."""
+"""Counts, lists, sentences and p-values in words, line wrapping, and tables in text and in HTML."""
 
 import shutil
 import textwrap
@@ -18,6 +18,16 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 def listed(words: Sequence[str], last: str = "and") -> str:
     """Return a list of words as in a sentence: ``a, b and c``, with `last` before the last word."""
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def capitalized(phrase: str) -> str:
+    """Return a phrase with its first letter capitalized."""
+    return phrase[0].upper() + phrase[1:]
+
+
+def sentence(phrase: str) -> str:
+    """Return a phrase as a sentence."""
+    return f"{capitalized(phrase)}."
 
 
 def p_text(p: float, name: str = "p = ") -> str:

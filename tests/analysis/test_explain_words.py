@@ -10,7 +10,7 @@ import pytest
 
 from motif.analysis.explain import explain_play, explain_position
 from motif.analysis.explain.groups import Viewpoint
-from motif.analysis.phrases import capitalized, languages, phrases
+from motif.analysis.phrases import languages, phrases
 from motif.board.identifiers import position_from_gnubg_id
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
@@ -21,6 +21,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.registry import SetBuilder
 from motif.parameters.sets import PARAMETER_SETS
 from motif.reports.term_pages import explanation_page
+from motif.runtime.layout import capitalized
 from tests.games import some_boards
 
 START = Position.start()

@@ -12,12 +12,13 @@ import numpy as np
 
 from motif.analysis.explain.split import CLASS, END, PROBABILITY_LIMITS, Split, secant
 from motif.analysis.explain.valued_position import SOURCE_TABLES, ValuedPosition
-from motif.analysis.phrases import Phrases, capitalized
+from motif.analysis.phrases import Phrases
 from motif.board.outcome import outcome
 from motif.board.packed import HOME, PACKED_BAR, POINTS
 from motif.evaluators.bearoff import race_distribution
 from motif.parameters import Parameter, ParameterSet
 from motif.parameters.registry import OF_BACK, OF_BAR, OF_REAR
+from motif.runtime.layout import capitalized
 
 _BACK_CHECKERS, _PLACEMENT, _DISTRIBUTION, _RACE = "back checkers", "placement", "distribution", "race"
 _ATTACK, _HITTING, _SAFETY = "attack", "hitting", "safety"

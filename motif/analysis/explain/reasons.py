@@ -14,8 +14,9 @@ from motif.analysis.explain.board_facts import CONCEPTS, UNNAMED, WEAK, BoardFac
 from motif.analysis.explain.concepts import Contribution, Counted, counted_on, whole_moves
 from motif.analysis.explain.exposure import Exposure
 from motif.analysis.explain.situation import Situation
-from motif.analysis.phrases import Phrases, sentence
+from motif.analysis.phrases import Phrases
 from motif.board.moves import Play
+from motif.runtime.layout import sentence
 from motif.runtime.streams import DICE_PAIRS
 
 _Side = Literal["better", "worse"]

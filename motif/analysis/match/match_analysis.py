@@ -27,7 +27,6 @@ from motif.analysis.match.decisions import (
     player_analysis,
 )
 from motif.analysis.match.record_walk import PlayedRoll, walk
-from motif.analysis.phrases import capitalized
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import Annotation, GameRecord, MatchRecord, crawford_game, jacoby_rule
 from motif.board.match_state import MatchState
@@ -40,7 +39,7 @@ from motif.evaluators.known_players import own_name, without_plies
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Tabular
-from motif.runtime.layout import counted, html_lines, html_table, text_table
+from motif.runtime.layout import capitalized, counted, html_lines, html_table, text_table
 from motif.runtime.settings import check_count
 
 WORST = 10

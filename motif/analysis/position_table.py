@@ -16,7 +16,7 @@ from motif.analysis.evaluator_analysis import EvaluatorAnalysis, rounded
 from motif.board.identifiers import gnubg_ids
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import IntArray
-from motif.runtime.files import csv_text, replacing, write_text
+from motif.runtime.files import csv_text, write_text
 
 POSITIONS_CSV, POSITIONS_PARQUET = "positions.csv", "positions.parquet"
 _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
@@ -55,13 +55,13 @@ def position_columns(analysis: EvaluatorAnalysis, clusters: IntArray) -> dict[st
 def write_positions(analysis: EvaluatorAnalysis, clusters: IntArray, folder: Path) -> None:
     """Write the table to `folder` as CSV and Parquet; raises `FileError`."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
+
+    from motif.runtime.parquet import write_parquet
 
     columns = position_columns(analysis, clusters)
     rows = zip(*(map(str, column) for column in columns.values()), strict=True)
     write_text(folder / POSITIONS_CSV, csv_text(columns, rows))
-    with replacing(folder / POSITIONS_PARQUET) as temporary:
-        pq.write_table(pa.table(columns), temporary, compression="zstd")
+    write_parquet(folder / POSITIONS_PARQUET, pa.table(columns))
 
 
 @dataclass(frozen=True)

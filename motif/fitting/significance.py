@@ -28,7 +28,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.weight_file import PAIR, HeadWeights
@@ -42,10 +41,9 @@ from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import DatasetError, FitError, shown
-from motif.runtime.files import replacing
 from motif.runtime.limits import TERMS_ROWS
 from motif.runtime.parallel import one_thread
-from motif.runtime.parquet import bounded_parquet, texts_of
+from motif.runtime.parquet import bounded_parquet, texts_of, write_parquet
 
 _ROWS_AT_ONCE = 1 << 16
 _ROWS_PER_WEIGHT = 64
@@ -278,8 +276,7 @@ def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
         columns["slope"] += [head.statistics.slope] * count
         for name, attribute in _COLUMNS.items():
             columns[name] += getattr(head.statistics, attribute).tolist()
-    with replacing(Path(path)) as temporary:
-        pq.write_table(pa.table(columns, schema=STATISTICS_SCHEMA), temporary, compression="zstd")
+    write_parquet(Path(path), pa.table(columns, schema=STATISTICS_SCHEMA))
 
 
 def read_terms(path: Path) -> tuple[HeadTerms, ...]:

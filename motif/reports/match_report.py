@@ -21,7 +21,7 @@ from motif.board.match_file import WRITTEN_SUFFIXES, write_match
 from motif.board.notation import NO_MOVE
 from motif.reports.document import ShownAction, ShownDecision, rendered
 from motif.runtime.errors import SettingError
-from motif.runtime.files import csv_text, replacing, write_text
+from motif.runtime.files import csv_text, write_text
 from motif.runtime.layout import counted
 
 _Row = tuple[str, ...]
@@ -379,11 +379,10 @@ def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> N
         write_text(path, csv_text(_COLUMNS, ([_cell(row[column]) for column in _COLUMNS] for row in rows)))
         return
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    table = pa.table({column: [row[column] for row in rows] for column in _COLUMNS})
-    with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+    from motif.runtime.parquet import write_parquet
+
+    write_parquet(path, pa.table({column: [row[column] for row in rows] for column in _COLUMNS}))
 
 
 _FORMULAS = ("=", "@", "\t", "\r")

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from motif.runtime.errors import MotifError
-from motif.runtime.files import check_regular
+from motif.runtime.files import check_regular, replacing
 from motif.runtime.limits import (
     PARQUET_FILE,
     PARQUET_GROUPS,
@@ -70,6 +70,12 @@ def bounded_parquet(
     there = [name for name in texts if name in leaves]
     with pq.ParquetFile(path, read_dictionary=there) as file:
         yield file, schema
+
+
+def write_parquet(path: Path, table: pa.Table) -> None:
+    """Write a compressed `table` to `path` completely or not at all; raises `FileError`."""
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
 
 
 def texts_of(column: pa.Array | pa.ChunkedArray, where: str, error: type[MotifError]) -> list[str]:

@@ -26,17 +26,9 @@ from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry
 from motif.runtime.errors import DatasetError, IncompleteDatasetWarning, plain_text, shown
-from motif.runtime.files import (
-    check_regular,
-    content_of,
-    contents,
-    parsed_json,
-    reason,
-    replacing,
-    write_text,
-)
+from motif.runtime.files import check_regular, content_of, contents, parsed_json, reason, write_text
 from motif.runtime.limits import JSON_FILE, PARQUET_FILE, PART_ROWS
-from motif.runtime.parquet import bounded_parquet
+from motif.runtime.parquet import bounded_parquet, write_parquet
 
 FORMAT = "motif-dataset/1"
 MANIFEST = "_manifest.json"
@@ -233,8 +225,7 @@ def write_part(
     schema = SCHEMA.with_metadata({PROVENANCE: json.dumps(dict(provenance), sort_keys=True)})
     table = pa.table([arrays[name] for name in SCHEMA.names], schema=schema)
     path = folder / part_name(number)
-    with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+    write_parquet(path, table)
     return DatasetPart(path.name, table.num_rows, checksum(path))
 
 

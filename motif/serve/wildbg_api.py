@@ -244,8 +244,8 @@ def _eval(service: EngineService, position: Position, state: MatchState | None) 
     answer = next(cube_answers([(position, state or MatchState())], evaluator, name, jobs=1))
     decision, chances = answer.decision, answer.probabilities
     cube = {
-        "double": bool(decision.should_double),
-        "accept": decision.should_take is not False,
+        "double": decision.should_double,
+        "accept": decision.should_take,
         **dict.fromkeys(("cubelessEquity", "equityCubeless"), chances.equity),
         "equityNoDouble": decision.no_double,
         "equityDoubleTake": decision.double_take,

@@ -15,9 +15,6 @@ from motif.players.player import Player, cube_evaluator, evaluator_of
 from motif.players.ranking import Ranking, rank_plays
 from motif.session.session import GameSession
 
-_BEAVERED_CUBE = 4
-"""Factor by which a double and a beaver together raise the cube."""
-
 
 class Advisor:
     """Ranks plays, decides on the cube and measures errors with one evaluator."""
@@ -71,13 +68,12 @@ class Advisor:
         return judge_cube([self._cube_chance(session)], self.evaluator)[0]
 
     def _cube_chance(self, session: GameSession) -> CubeChance:
-        before = replace(session.state(), doubled=False, decision="me")
+        state = session.state()
         if session.can_raccoon:
-            # Judge the original double. If the cube was above 1, the doubler owned it.
-            cube = before.cube // _BEAVERED_CUBE
-            before = replace(before, cube=cube, cube_owner="me" if cube > 1 else "centre")
+            # Judge the original double; the session's cube includes the beaver.
+            state = replace(state, cube=state.cube // 2, doubled=True)
         moment = session.games + 1, session.ply, session.on_roll, session.position
-        return CubeChance(*moment, before, doubled=False)
+        return CubeChance(*moment, state.before_double(), doubled=False)
 
 
 @cache

@@ -339,9 +339,7 @@ def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list
 
 
 def valued_state(state: MatchState, cube: bool = True) -> MatchState:
-    """Return the state in which plays are valued: `state` without the dice and irrelevant rules."""
-    if state.length:
-        state = replace(state, jacoby=False, beavers=False)
+    """Return the state in which plays are valued: `state` without the dice."""
     valued = replace(state, dice=None)
     return valued if cube else valued.without_cube()
 

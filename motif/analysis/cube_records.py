@@ -28,8 +28,21 @@ class CubeRow(NamedTuple):
 
     action: str
     equity: float
+    difference: float | None
+    """From the best action; None for that, for the opponent's mistakes, and outside a `CubeTable`."""
     mwc: float | None
     """Chance of winning the match, if any."""
+
+
+class CubeTable(NamedTuple):
+    """The right action and the possible ones, for display."""
+
+    right: str
+    rows: list[CubeRow]
+
+    def to_dict(self) -> Record:
+        """Return the JSON record."""
+        return {"right": self.right, "rows": [row._asdict() for row in self.rows]}
 
 
 def cube_rows(decision: CubeDecision) -> list[CubeRow]:
@@ -37,11 +50,11 @@ def cube_rows(decision: CubeDecision) -> list[CubeRow]:
     double = decision.double_name
     mwc = decision.mwc_no_double, decision.mwc_double_take, decision.mwc_double_pass
     rows = [
-        CubeRow(name.replace("double", double), value, one)
+        CubeRow(name.replace("double", double), value, None, one)
         for (name, value), one in zip(decision.equities.items(), mwc, strict=False)
     ]
     if decision.should_beaver and decision.doubled is not None:
-        rows.append(CubeRow(f"{double}, beaver", decision.doubled, None))
+        rows.append(CubeRow(f"{double}, beaver", decision.doubled, None, None))
     return rows
 
 
@@ -64,29 +77,20 @@ class CubeAnswer(NamedTuple):
         taken = decision.double_take if double_take is None else double_take
         return self._replace(decision=with_rollout(decision, none, taken))
 
-    def table(self, *, answer: bool = False) -> Record:
-        """Return the right action and the equities of the possible ones, for display.
-
-        They are those of the player who may double or, with `answer`, of the opponent who answers.  Each row
-        has the equity, the difference from the best action (None for that and for the opponent's mistakes),
-        and the chance of winning the match, if any.
-        """
+    def table(self, *, answer: bool = False) -> CubeTable:
+        """Return the actions of the player who may double or, with `answer`, of the opponent who answers."""
         decision = as_shown(self.decision)
         # Equities are rounded before they are subtracted; match-winning probabilities are not.
         exact = cube_rows(self.decision)
         rows = [row._replace(mwc=one.mwc) for row, one in zip(cube_rows(decision), exact, strict=True)]
         if answer and decision.double_take is not None:
             rows = [
-                CubeRow(name.partition(", ")[2], -value, one and 1 - one) for name, value, one in rows[1:]
+                CubeRow(row.action.partition(", ")[2], -row.equity, None, row.mwc and 1 - row.mwc)
+                for row in rows[1:]
             ]
         best = max(row.equity for row in rows) if answer else decision.value
-        listed = []
-        for name, equity, chance in rows:
-            less = difference_shown(equity, best)
-            listed.append(
-                {"action": name, "equity": equity, "difference": min(less, 0) or None, "mwc": chance}
-            )
-        return {"right": decision.answer if answer else decision.action, "rows": listed}
+        rows = [row._replace(difference=min(difference_shown(row.equity, best), 0) or None) for row in rows]
+        return CubeTable(decision.answer if answer else decision.action, rows)
 
     def record(self) -> Record:
         """Return the JSON record."""

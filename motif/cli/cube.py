@@ -252,11 +252,12 @@ def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
     mwc = decision.state.length > 0
     rows = [
         (
-            *(row["action"], f"{row['equity']:+z.3f}"),
-            "" if row["difference"] is None else f"{row['difference']:+z.3f}",
-            *([percent(row["mwc"] or 0, 2)] * mwc),
+            row.action,
+            f"{row.equity:+z.3f}",
+            "" if row.difference is None else f"{row.difference:+z.3f}",
+            *([percent(row.mwc or 0, 2)] * mwc),
         )
-        for row in answer.table()["rows"]
+        for row in answer.table().rows
     ]
     print_table(("", "equity", "against best action", *(["MWC"] * mwc)), rows)
     for columns, windows in (

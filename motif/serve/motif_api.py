@@ -231,7 +231,7 @@ def _cube(service: EngineService, question: CubeQuestion | HintQuestion) -> Reco
         answer = answer.with_equities(known.no_double, known.double_take)
         source = {"source": known.source, "se": known.se}
     words = cube_words(answer.decision, question.language, answer=question.answer)
-    shown = {**source, "table": answer.table(answer=question.answer)} if question.shown else {}
+    shown = {**source, "table": answer.table(answer=question.answer).to_dict()} if question.shown else {}
     return {**answer.record(), **shown, "words": words}
 
 

@@ -27,8 +27,8 @@ def decision_lines(decision: CubeDecision) -> list[str]:
     rows = cube_rows(decision)
     width = 2 + max(len(row.action) for row in rows)
     lines = [
-        f"      {words:{width}}{equity:+z.3f}" + ("" if mwc is None else f"{mwc:9.2%} MWC")
-        for words, equity, mwc in rows
+        f"      {row.action:{width}}{row.equity:+z.3f}" + ("" if row.mwc is None else f"{row.mwc:9.2%} MWC")
+        for row in rows
     ]
     return [*lines, f"      {cube_words(decision)}"]
 

@@ -29,6 +29,21 @@ def motif(capsys):
 
 
 @pytest.fixture
+def fault(motif):
+    """Run a command that must fail, and return its message."""
+
+    def run(*words: object) -> str:
+        ending = motif(*words)
+        assert (ending.code, ending.out) == (2, "")
+        assert ending.err.startswith("motif: error: ")
+        assert ending.err.endswith("\n")
+        assert ending.err.count("\n") == 1
+        return ending.err.removeprefix("motif: error: ").strip()
+
+    return run
+
+
+@pytest.fixture
 def typing(monkeypatch, motif):
     """Run `motif play` with lines typed in advance."""
 

@@ -9,21 +9,6 @@ SIXTEEN = "4OfgA2DAz8EHwA"
 """The start with a sixth checker on each 6 point."""
 
 
-@pytest.fixture
-def fault(motif):
-    """Run a command that must fail, and return its message."""
-
-    def run(*words: object) -> str:
-        ending = motif(*words)
-        assert (ending.code, ending.out) == (2, "")
-        assert ending.err.startswith("motif: error: ")
-        assert ending.err.endswith("\n")
-        assert ending.err.count("\n") == 1
-        return ending.err.removeprefix("motif: error: ").strip()
-
-    return run
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

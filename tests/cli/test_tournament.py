@@ -8,19 +8,6 @@ from matplotlib.image import imread
 WORDS = ("random", "pubeval", "simple", "--games", 60, "--jobs", 1)
 
 
-@pytest.fixture
-def fault(motif):
-    """Run a command that must fail, and return its message."""
-
-    def run(*words: object) -> str:
-        ending = motif(*words)
-        assert (ending.code, ending.out) == (2, "")
-        assert ending.err.count("\n") == 1
-        return ending.err.removeprefix("motif: error: ").strip()
-
-    return run
-
-
 def test_the_table_of_a_tournament(motif_json):
     record = motif_json("tournament", *WORDS, "--seed", 3)
     assert [row["player"] for row in record["table"]] == ["pubeval", "simple", "random"]

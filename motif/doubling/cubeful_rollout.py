@@ -61,7 +61,7 @@ class CubeRollout(Tabular):
     def action(self) -> str:
         """The best cube action according to the means, in the words of `CubeDecision.action`."""
         gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
-        return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons)[0]
+        return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons).action
 
     def to_dict(self) -> dict[str, object]:
         """Return a dict of all fields for JSON."""

@@ -379,9 +379,8 @@ def _decision(
     )
     assert no_double is not None
     gammons = not exact and bool(ends[0, WIN_GAMMON] > 0)
-    action, doubles, takes, beavers = best_action(state, no_double, double_take, double_pass, gammons)
     return CubeDecision(
-        action=action,
+        **best_action(state, no_double, double_take, double_pass, gammons)._asdict(),
         no_double=no_double,
         double_take=double_take,
         double_pass=double_pass,
@@ -389,9 +388,6 @@ def _decision(
         mwc_double_take=mwc[1],
         mwc_double_pass=mwc[2],
         cash_point=None if double is None else cash_point(curves),
-        should_double=doubles,
-        should_take=takes,
-        should_beaver=beavers,
         should_raccoon=double_take is not None and double_take > 0 and _allows_raccoons(state),
         exact=exact,
         state=state,
@@ -403,28 +399,36 @@ def _allows_raccoons(state: MatchState) -> bool:
     return state.raccoons and allows_beavers(state)
 
 
+class BestAction(NamedTuple):
+    """The best cube actions of both players; see the fields of `CubeDecision`."""
+
+    action: str
+    should_double: bool = False
+    should_take: bool = False
+    should_beaver: bool = False
+
+
 def best_action(
     state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
-) -> tuple[str, bool, bool, bool]:
-    """Return the best cube action in words, and whether to double, take and beaver."""
+) -> BestAction:
+    """Return the best cube actions; `gammons` tells whether the player on roll can win a gammon."""
     if not may_double(state):
         why = "Crawford game" if state.crawford else "the opponent owns the cube"
-        return f"no double, {why}", False, False, False
+        return BestAction(f"no double, {why}")
     double = "redouble" if state.cube_owner == "me" else "double"
     if double_take is None or double_pass is None:
-        return f"no {double}, dead cube", False, False, False
+        return BestAction(f"no {double}, dead cube")
     takes = double_take < double_pass
     beavers = takes and allows_beavers(state) and double_take < 0
     answer = "beaver" if beavers else "take" if takes else "pass"
     if not is_double_useful(state):
-        return f"no {double}, dead cube", False, takes, False
+        return BestAction(f"no {double}, dead cube", should_take=takes)
     doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
     # Without gammons, playing on gains nothing; an apparent gain is a rounding error of the model.
-    if doubled >= no_double - ALMOST or (not takes and not gammons):
-        return f"{double}, {answer}", True, takes, beavers
-    if no_double > double_pass and gammons:
-        return f"too good to {double}, {answer}", False, takes, beavers
-    return f"no {double}, {answer}", False, takes, beavers
+    doubles = doubled >= no_double - ALMOST or (not takes and not gammons)
+    too_good = gammons and no_double > double_pass
+    own = double if doubles else f"too good to {double}" if too_good else f"no {double}"
+    return BestAction(f"{own}, {answer}", doubles, takes, beavers)
 
 
 def _degree(margin: float) -> str:

@@ -117,7 +117,7 @@ def test_every_cube_action_has_its_words():
     ]
     values = (-2.0, -1.0, 0.2, 0.6, 1.2)
     actions = {
-        best_action(state, no_double, *double, True)[0]
+        best_action(state, no_double, *double, True).action
         for state in states
         for no_double in values
         for double in ((None, None), *((value, 1.0) for value in values))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.board.match_state import MatchState
-from motif.reports.document import Picture, rendered
+from motif.reports.document import rendered
 from motif.runtime.files import write_text
 from motif.runtime.frames import Row
 from motif.runtime.layout import sentence
@@ -65,30 +65,6 @@ def _caption(explanation: "Explanation", play: str, equity: float) -> str:
     if explanation.static.parts.scale.win_only:
         return words.say("page", "chance", play=play, amount=words.amount(50 + 50 * equity, 1))
     return words.say("page", "equity", play=play, amount=words.signed(equity))
-
-
-def terms_page(
-    title: str,
-    opening: str,
-    notes: Sequence[str],
-    terms: Sequence["TermSummary"],
-    effects: Sequence["EffectSummary"],
-    picture: Picture,
-    head: str,
-    units: Sequence["UnitSummary"] = (),
-    language: str = LANGUAGE,
-) -> str:
-    """Return the page of the `effects`, `terms` and hidden `units` of a head, with texts."""
-    return rendered(
-        "terms_page.html",
-        title,
-        opening=opening,
-        notes=notes,
-        effects_picture=picture,
-        language=language,
-        words=phrases(language),
-        **effects_and_terms(effects, terms, units, head, language),
-    )
 
 
 @dataclass(frozen=True)
@@ -144,9 +120,17 @@ class TermReport:
         from motif.reports.analysis_plots import effects_picture
 
         head, language = self.place[1], self.words.language
-        plot = effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters")
-        texts = self.title, self.opening, reading_of_terms(self.terms, head, language)
-        write_text(path, terms_page(*texts, self.terms, self.effects, plot, head, self.units, language))
+        page = rendered(
+            "terms_page.html",
+            self.title,
+            opening=self.opening,
+            notes=reading_of_terms(self.terms, head, language),
+            effects_picture=effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters"),
+            language=language,
+            words=self.words,
+            **effects_and_terms(self.effects, self.terms, self.units, head, language),
+        )
+        write_text(path, page)
 
 
 class TermRow(NamedTuple):

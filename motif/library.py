@@ -100,7 +100,7 @@ def rank(
     """
     place, state = position_and_match(position)
     dice, evaluator = given_roll(roll, state), _judging(player)
-    state, _ = for_match(evaluator, match_options(match), state)
+    state = for_match(evaluator, match_options(match), state)
     return rank_plays(place, dice, evaluator, state, with_probabilities=True)
 
 
@@ -421,7 +421,7 @@ def explain(
     dice, evaluator = given_roll(roll, state), _judging(player)
     legal = plays_of(place, dice)
     plays = [None if play is None else legal_play(play, legal, dice) for play in (better, versus)]
-    state, _ = for_match(evaluator, match_options(match), state)
+    state = for_match(evaluator, match_options(match), state)
     return explain_play(evaluator, place, dice, *plays, state=state, language=language)
 
 

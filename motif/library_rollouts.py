@@ -131,7 +131,7 @@ def compare_plays(
     check_flag("cubeful", cubeful)
     named = [legal_play(play, legal, dice) for play in several]
     options = match_options(match)
-    valued_state, _ = for_match(evaluator, options, state)
+    valued_state = for_match(evaluator, options, state)
     rules = settings_with(RolloutSettings, settings, changes)
     rules.check_effects(compared=True)
     if cubeful:

@@ -151,23 +151,34 @@ def judge_name(player: str | None, fast: bool, deep: bool) -> str:
 
 def for_match(
     evaluator: "Evaluator", options: MatchOptions, match: "MatchState | None"
-) -> "tuple[MatchState | None, dict[str, object]]":
-    """Return the state in which `evaluator` values plays (None: cubeless money play), and its JSON record."""
+) -> "MatchState | None":
+    """Return the state in which `evaluator` values plays; None for cubeless money play."""
     # Slow imports.
-    from motif.board.diagram import describe_score
-    from motif.evaluators.cube_model import NO_CUBE, gammon_values
+    from motif.evaluators.cube_model import NO_CUBE
     from motif.players.ranking import cube_model_of
 
     state = options.given_state(match)
     if state is None:
-        return None, {}
+        return None
     cube_model = cube_model_of(state)
     if evaluator.with_cube(cube_model) is evaluator:
         if options.given_state(None) is None or cube_model is NO_CUBE:
-            return None, {}
+            return None
         raise PlayerError(f"{evaluator.name!r} ranks plays by a score that ignores match and cube")
-    won, lost = gammon_values(cube_model)
-    return state, {"valued_for": describe_score(state), "gammon_value": won, "gammon_value_lost": lost}
+    return state
+
+
+def valued_record(state: "MatchState | None") -> dict[str, object]:
+    """Return the JSON record of the state in which plays are valued; empty for cubeless money play."""
+    # Slow imports.
+    from motif.board.diagram import describe_score
+    from motif.evaluators.cube_model import gammon_values
+    from motif.players.ranking import cube_model_of
+
+    if state is None:
+        return {}
+    won, lost = gammon_values(cube_model_of(state))
+    return {"valued_for": describe_score(state), "gammon_value": won, "gammon_value_lost": lost}
 
 
 @cache

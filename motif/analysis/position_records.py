@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from motif.analysis.judge import MatchOptions, for_match
+from motif.analysis.judge import MatchOptions, for_match, valued_record
 from motif.board.identifiers import gnubg_ids
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, play_batches
@@ -111,7 +111,7 @@ def hint(
     Plays are valued at the score and cube given by `options` and by the ID's `match`, the `full_depth` best
     and those `asked` for to full depth.
     """
-    state, valued = for_match(evaluator, options, match)
+    state = for_match(evaluator, options, match)
     ranking = rank_plays(
         position,
         roll,
@@ -122,7 +122,7 @@ def hint(
         with_probabilities=True,
         name=player,
     )
-    return ranking, {**ranking.to_dict(), **valued}
+    return ranking, {**ranking.to_dict(), **valued_record(state)}
 
 
 class Details(NamedTuple):
@@ -176,7 +176,8 @@ def _hints(
     records: dict[int, Record] = {}
     for match, rows in rows_by_state(matches).items():
         end_if_cancelled()
-        state, facts = for_match(evaluator, options, match)
+        state = for_match(evaluator, options, match)
+        facts = valued_record(state)
         ranked = _ranked(evaluator, state, boards[rows], rolls[rows])
         for row, record in zip(rows, ranked, strict=True):
             records[row] = {**record, "player": player, **facts}

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from motif.analysis.judge import MatchOptions, for_match
+from motif.analysis.judge import MatchOptions, for_match, valued_record
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.notation import find_play
@@ -58,7 +58,7 @@ class RolloutQuestion(NamedTuple):
 
         With a match or a cube, both sides double in the trials.
         """
-        state, valued = for_match(self.evaluator, self.options, self.state or self.match)
+        state = for_match(self.evaluator, self.options, self.state or self.match)
         cube_model = cube_model_of(state) if self.state is None else cube_model_for(self.state)
         comparison = compare_plays(
             self.position,
@@ -70,7 +70,8 @@ class RolloutQuestion(NamedTuple):
             cube_model=cube_model,
             jobs=self.jobs,
         )
-        return comparison, valued if cube_model.is_cubeless else valued | {"cubeful": True}
+        cubeful = {} if cube_model.is_cubeless else {"cubeful": True}
+        return comparison, valued_record(state) | cubeful
 
 
 def result_record(result: RolloutResult) -> Record:

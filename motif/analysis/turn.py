@@ -67,7 +67,7 @@ def decide_turn(
         accepts = is_accepted(position, state, evaluator, match.resignation)
         return TurnDecision("accept" if accepts else "reject")
     if roll is not None:
-        valued, _ = for_match(evaluator, options, match)
+        valued = for_match(evaluator, options, match)
         ranking = rank_plays(position, roll, evaluator, valued, with_probabilities=True, name=name)
         return TurnDecision("play", ranking.best, ranking)
     check_goes_on(position)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from motif.analysis.judge import JUDGE, evaluator_of, for_match
+from motif.analysis.judge import JUDGE, evaluator_of, for_match, valued_record
 from motif.analysis.phrases import LANGUAGE
 from motif.cli.batches import DecisionBatch, PositionBatch, check_choice, write_records
 from motif.cli.options import (
@@ -219,7 +219,7 @@ def hint(
     if rolling.rollout:
         from motif.players.ranking import cube_model_of
 
-        cube_model = cube_model_of(for_match(evaluator, options, match)[0])
+        cube_model = cube_model_of(for_match(evaluator, options, match))
         comparison, by_whom, record["rollout"] = _roll_out(ranking, position, cube_model, rolling, jobs)
     if printed_json(json, record):
         return
@@ -414,7 +414,8 @@ def explain(
     position, match, roll = read_decision(identifier, die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
     _, evaluator = judge.load()
-    state, valued = for_match(evaluator, options, match)
+    state = for_match(evaluator, options, match)
+    valued = valued_record(state)
     explanation = explain_play(evaluator, position, roll, worse=worse, state=state, language=language)
     if html is not None:
         from motif.reports.term_pages import explanation_page

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from motif.analysis.confirmation import KnownPlay, cube_source, difference_shown, known_pair
 from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain import explain_play
-from motif.analysis.judge import for_match
+from motif.analysis.judge import for_match, valued_record
 from motif.analysis.match import analyse_match, check_jacoby
 from motif.analysis.position_records import Decisions, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import RolloutQuestion, cube_rollout_record, result_record
@@ -256,11 +256,11 @@ def _explanation(service: EngineService, question: ExplainQuestion) -> Record:
             raise PlayError(f"{other.play.notation!r} cannot be compared with itself; name another play")
         choice = known_pair(better, other, question.known_se)
     _, evaluator = service.judge(question.player, question.fast, question.deep)
-    state, valued = for_match(evaluator, question.options(), match)
+    state = for_match(evaluator, question.options(), match)
     explanation = explain_play(
         evaluator, position, roll, worse=worse, state=state, language=question.language, choice=choice
     )
-    return {**explanation.to_dict(), **valued}
+    return {**explanation.to_dict(), **valued_record(state)}
 
 
 @router.post("/rollout", responses=streamed_answers(RolloutAnswer, ComparisonAnswer, CubeRolloutAnswer))

@@ -100,7 +100,7 @@ def judge_answer(question: AskedQuestion, answer: str, evaluator: Evaluator) -> 
     if roll is None:
         raise PlayError("the ID of the question holds no roll")
     play = find_play(answer, legal_plays(position, roll))
-    state, _ = for_match(evaluator, MatchOptions(), match)
+    state = for_match(evaluator, MatchOptions(), match)
     ranking = rank_plays(position, roll, evaluator, state, asked=[play])
     pair = compare_with_best(ranking, evaluator, state, play)
     if pair is None:

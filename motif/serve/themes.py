@@ -38,7 +38,7 @@ def _theme_of(decision: Record, evaluator: Evaluator) -> str | None:
         return None
     plays = legal_plays(position, roll)
     try:
-        state, _ = for_match(evaluator, MatchOptions(), match)
+        state = for_match(evaluator, MatchOptions(), match)
         explanation = explain_play(
             evaluator.without_lookahead,
             position,

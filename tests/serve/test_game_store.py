@@ -58,15 +58,15 @@ def aged(folder: Path, **days: int) -> None:
 # One revision, one winner
 
 
-def check_contest(folder: Path, games: list[str], rounds: int) -> None:
-    """Every round has one winner, whose decision alone is in the record."""
+def check_contest(folder: Path, games: list[str], rounds: int) -> list[int]:
+    """Check that each round has one winner, whose decision alone is recorded; return the wins per server."""
     accepted = contested(StoreContender, folder, games, rounds)
-    assert all(accepted), "both servers win at times"
     won = sorted((game, revision, event) for one in accepted for game, revision, event in one)
     assert len({(game, revision) for game, revision, _ in won}) == len(won) == len(games) * rounds
     for game in games:
         _, document = rows(folder)[game]
         assert decisions(document) == [event for name, _, event in won if name == game]
+    return [len(one) for one in accepted]
 
 
 def test_of_eight_decisions_at_a_revision_one_is_accepted(folder, store):
@@ -75,7 +75,9 @@ def test_of_eight_decisions_at_a_revision_one_is_accepted(folder, store):
 
 @pytest.mark.slow
 def test_of_two_thousand_decisions_at_contested_revisions_none_is_accepted_twice(folder, store):
-    check_contest(folder, [begun(store, seed)["game"] for seed in range(25)], 10)
+    won = check_contest(folder, [begun(store, seed)["game"] for seed in range(25)], 10)
+    # Of 10 rounds, one server may win all, on a busy machine.
+    assert all(won), "each server wins at times"
 
 
 @pytest.mark.parametrize("revisions", [200, pytest.param(2000, marks=pytest.mark.slow)])

@@ -88,7 +88,9 @@ class SamplePlan(SettingFields):
     crashed_rate: float | None = setting(
         None, "Share of decisions in crashed positions, which are rare; by default `rate`."
     )
-    race_rate: float | None = setting(None, "Share of decisions in races; by default `rate`.")
+    race_rate: float | None = setting(
+        None, "Share of decisions in races; by default `rate`. With `rate` 0, only races are recorded."
+    )
     noise: float = setting(0.0, "Share of plays chosen at random, for unusual positions.")
     cut: int = setting(0, "Truncate rollouts after this many plies; 0 for never.")
     stop_at_race: bool = setting(False, "Truncate rollouts when contact ends.")
@@ -111,8 +113,11 @@ class SamplePlan(SettingFields):
             raise SettingError(message, "stratified", "trials")
         for name in ("rate", "crashed_rate", "race_rate"):
             value = getattr(self, name)
-            if value is not None and not 0 < value <= 1:
-                raise SettingError(f"{name} must be above 0 and at most 1, not {shown(value)}", name)
+            if value is not None and not 0 <= value <= 1:
+                raise SettingError(f"{name} must be between 0 and 1, not {shown(value)}", name)
+        if not self.rates().any():
+            message = f"rate must be above 0 if {{crashed_rate}} and {{race_rate}} are not, not {self.rate}"
+            raise SettingError(message, "rate", "crashed_rate", "race_rate")
         if not 0 <= self.noise < 1:
             raise SettingError(f"noise must be at least 0 and below 1, not {self.noise}", "noise")
         if self.replies and self.decide == "rollout":

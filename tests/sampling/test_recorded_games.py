@@ -132,7 +132,7 @@ def test_games_without_a_winner_have_no_outcome():
             {"label": "outcome", "candidates": 1, "replies": True},
             "replies: the label outcome allows only actual plays",
         ),
-        ({"rate": 2.0}, "rate must be above 0 and at most 1, not 2.0"),
+        ({"rate": 2.0}, "rate must be between 0 and 1, not 2.0"),
     ],
 )
 def test_what_recorded_games_cannot_have(change, message, tmp_path):

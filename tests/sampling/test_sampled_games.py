@@ -311,8 +311,7 @@ def test_the_rate_is_the_share_of_decisions(tmp_path, games):
 
 @pytest.mark.parametrize("wanted", CLASS_NAMES)
 def test_rates_by_class_count_the_position_before_the_roll(tmp_path, games, wanted):
-    never = 1e-12
-    rates = {"rate": never, "crashed_rate": never, "race_rate": never}
+    rates = {"rate": 0.0, "crashed_rate": 0.0, "race_rate": 0.0}
     rates["rate" if wanted == "contact" else f"{wanted}_rate"] = 1.0
     some = read_dataset(made(tmp_path / "some", replace(GAMES, **rates)))
     class_before = {
@@ -380,11 +379,12 @@ BAD: list[tuple[dict, str]] = [
     ({"cut": -1}, "cut must be at least 0, not -1"),
     ({"seed": -1}, "seed must be at least 0, not -1"),
     ({"seed": 2**63}, f"seed must be below 2**63, not {2**63}"),
-    ({"rate": 0.0}, "rate must be above 0 and at most 1, not 0.0"),
-    ({"rate": 1.5}, "rate must be above 0 and at most 1, not 1.5"),
-    ({"rate": float("nan")}, "rate must be above 0 and at most 1, not nan"),
-    ({"crashed_rate": 0.0}, "crashed_rate must be above 0 and at most 1, not 0.0"),
-    ({"race_rate": 2.0}, "race_rate must be above 0 and at most 1, not 2.0"),
+    ({"rate": 0.0}, "rate must be above 0 if crashed_rate and race_rate are not, not 0.0"),
+    ({"rate": -0.1}, "rate must be between 0 and 1, not -0.1"),
+    ({"rate": 1.5}, "rate must be between 0 and 1, not 1.5"),
+    ({"rate": float("nan")}, "rate must be between 0 and 1, not nan"),
+    ({"crashed_rate": -1}, "crashed_rate must be between 0 and 1, not -1"),
+    ({"race_rate": 2.0}, "race_rate must be between 0 and 1, not 2.0"),
     ({"noise": 1.0}, "noise must be at least 0 and below 1, not 1.0"),
     ({"noise": -0.1}, "noise must be at least 0 and below 1, not -0.1"),
     ({"stratified": True}, "stratified: trials must be a multiple of 36, not 3"),

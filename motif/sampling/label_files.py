@@ -81,27 +81,31 @@ def label_format(path: Path) -> LabelFormat | None:
     with suppress(PositionError):
         position_from_key(words[0] if words else "")
         return "gnubg-nn"
-    is_csv = _COLUMNS[0] in _names(first) or (first and path.suffix.lower() == ".csv")
+    is_csv = _COLUMNS[0] in _names(first) or (path.suffix.lower() == ".csv" and path.is_file())
     return "wildbg" if is_csv else None
 
 
 def read_labels(path: Path) -> Iterator[Dataset]:
     """Yield the labelled positions of a file in either format, in pieces.
 
-    Raises `DatasetError`, naming the file and line, if the header or a line is invalid or too long.
+    Raises `DatasetError`, naming the file and line, if the header or a line is invalid or too long, and for a
+    file without positions.
     """
-    kind = label_format(path)
-    if kind is None:
-        # Raise the error of an unreadable file.
-        next(_pieces(path), None)
+    kind, meant = label_format(path), _meant(path)
+    first = next(meant, None)  # raises the error of an unreadable file
+    if kind is None or first is None:
         raise DatasetError(
             f"{path}: no labelled positions: wildbg's CSV begins with {HEADER}, and gnubg-nn's "
             "training lines begin with a 20-letter key"
         )
-    meant = _meant(path)
-    header = _header(path, *next(meant)) if kind == "wildbg" else None
-    while chunk := list(islice(meant, _LINES_AT_ONCE)):
+    header = _header(path, *first) if kind == "wildbg" else None
+    lines = meant if header else chain([first], meant)
+    chunk = list(islice(lines, _LINES_AT_ONCE))
+    if not chunk:
+        raise DatasetError(f"{path}: no labelled positions after the names of the columns")
+    while chunk:
         yield _rows(path, header, chunk)
+        chunk = list(islice(lines, _LINES_AT_ONCE))
 
 
 def _values(line: str) -> list[str]:

@@ -180,6 +180,25 @@ def test_bad_labels_are_one_line(motif, tmp_path, content, said):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "no labelled positions: wildbg's CSV begins with position_id,"),
+        ("\n\n", "no labelled positions: wildbg's CSV begins with position_id,"),
+        (CSV.partition("\n")[0], "no labelled positions after the names of the columns"),
+    ],
+)
+def test_a_csv_without_positions_is_refused(motif, tmp_path, content, said):
+    path = tmp_path / "bad.csv"
+    path.write_text(content)
+    for target in ("out", "other.csv"):
+        ending = motif("convert", path, tmp_path / target)
+        assert (ending.code, ending.out) == (2, "")
+        assert ending.err.startswith(f"motif: error: {path}: {said}")
+        assert ending.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_a_conversion_that_is_refused_late_leaves_nothing(motif, tmp_path, monkeypatch):
     monkeypatch.setattr(label_files, "ROWS_A_PART", 1)
     monkeypatch.setattr(label_files, "_LINES_AT_ONCE", 1)

@@ -82,7 +82,10 @@ class OwnEvaluator(Evaluator):
 
     def _values(self, boards: npt.NDArray[np.int8]) -> npt.NDArray[np.floating]:
         with failures_of(f"{self.name}: evaluate_many"):
-            values = np.asarray(self.own.evaluate_many(boards), np.float64)
+            returned = np.asarray(self.own.evaluate_many(boards))
+            if returned.dtype.kind == "c":
+                raise PlayerError(f"{self.name}: evaluate_many must return {_RETURNS}, not complex numbers")
+            values = returned.astype(np.float64)
         if values.shape == (len(boards),):
             outside = ~(np.abs(values) <= _LARGEST + PROBABILITY_ROUNDING)
             if outside.any():

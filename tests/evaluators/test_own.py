@@ -78,9 +78,10 @@ def test_rounding_is_no_fault(given, meant):
         ([float("nan"), 0, 0, 0, 0], "win must be 0 to 1, not nan"),
         (3.0020001, "an equity must be -3 to 3, not 3.0020001"),
         (float("nan"), "an equity must be -3 to 3, not nan"),
+        (0.5j, "evaluate_many must return (n, 5) probabilities or (n,) equities, not complex numbers"),
     ],
 )
-def test_values_beyond_rounding_are_refused_with_their_digits(given, said):
+def test_other_values_are_refused_with_their_digits(given, said):
     class Outside:
         def evaluate_many(self, boards):
             return np.array([given] * len(boards))

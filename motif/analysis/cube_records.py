@@ -33,6 +33,11 @@ class CubeRow(NamedTuple):
     mwc: float | None
     """Chance of winning the match, if any."""
 
+    def for_opponent(self) -> "CubeRow":
+        """Return the answer to the double, with its value for the player who answers."""
+        mwc = None if self.mwc is None else 1 - self.mwc
+        return CubeRow(self.action.partition(", ")[2], -self.equity, None, mwc)
+
 
 class CubeTable(NamedTuple):
     """The right action and the possible ones, for display."""
@@ -84,10 +89,7 @@ class CubeAnswer(NamedTuple):
         exact = cube_rows(self.decision)
         rows = [row._replace(mwc=one.mwc) for row, one in zip(cube_rows(decision), exact, strict=True)]
         if answer and decision.double_take is not None:
-            rows = [
-                CubeRow(row.action.partition(", ")[2], -row.equity, None, row.mwc and 1 - row.mwc)
-                for row in rows[1:]
-            ]
+            rows = [row.for_opponent() for row in rows[1:]]
         best = max(row.equity for row in rows) if answer else decision.value
         rows = [row._replace(difference=min(difference_shown(row.equity, best), 0) or None) for row in rows]
         return CubeTable(decision.answer if answer else decision.action, rows)

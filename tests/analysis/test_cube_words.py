@@ -42,3 +42,14 @@ def test_every_language_has_words_for_every_decision(decisions):
         told = [cube_words(decision, language) for decision in decisions]
         assert all(words.endswith(".") and "{" not in words for words in told)
     assert any("Warten kostet" in cube_words(decision, "de") for decision in decisions)
+
+
+def test_a_certain_loss_is_a_certain_win_of_the_player_who_answers():
+    lost = Position.from_points({6: 5}, {1: 1})
+    state = MatchState(length=3, own_score=1, opponent_score=1)
+    (answer,) = cube_answers([(lost, state)], load_evaluator("motif-v1"), "motif-v1", jobs=1)
+    doubled, cashed = answer.table().rows[1:]
+    assert (doubled.mwc, 0.6 < cashed.mwc < 0.7) == (0.0, True)
+    take, drop = answer.table(answer=True).rows
+    assert (take.action, take.mwc, take.difference) == ("take", 1.0, None)
+    assert (drop.action, drop.mwc) == ("pass", 1 - cashed.mwc)

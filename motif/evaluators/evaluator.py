@@ -11,7 +11,7 @@ from motif.board.moves import PlayBatch, play_batches
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, PositionLike, as_boards
 from motif.evaluators.cube_model import NO_CUBE, CubeModel, best_of_double, cube_pairs
-from motif.evaluators.probabilities import Probabilities, equities, switched_equities
+from motif.evaluators.probabilities import EQUITY_BOUND, Probabilities, equities, switched_equities
 from motif.runtime.arrays import ArrayLike, BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError
 
@@ -20,7 +20,6 @@ _PLAYS_AT_ONCE = 1 << 20
 
 _TIED = 1e-9
 """Maximum difference of the values of equally good plays."""
-_MAX_POINTS = 3.0
 
 
 class BestPlays(NamedTuple):
@@ -80,7 +79,7 @@ def without_ties(values: FloatArray, before: Board, plays: PlayBatch, evaluator:
     some, decisions = plays.filter(tied)
     values = values.copy()
     # Values are only lowered, because none may exceed what the cube allows.
-    values[tied] += _TIED * (evaluator.play_equities(before[decisions], some) - _MAX_POINTS)
+    values[tied] += _TIED * (evaluator.play_equities(before[decisions], some) - EQUITY_BOUND)
     return values
 
 

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.movegen import ROLL_COUNTS, ROLLS
+from motif.board.movegen import ROLL_SHARES, ROLLS
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
@@ -70,7 +70,6 @@ most.
 """
 _UNSEEN = -1
 """Number of plies of a value before any is known."""
-_ROLL_WEIGHTS = ROLL_COUNTS / 36
 
 
 class MoveFilter(NamedTuple):
@@ -552,14 +551,14 @@ class LookaheadEvaluator(Evaluator):
         if rows:
             below = turned(self._seen(best.boards, plies - 1, opponent, rows))
             below = below.reshape(len(going), len(ROLLS), -1)
-            values[going] = (below * _ROLL_WEIGHTS[:, None]).sum(axis=1)
+            values[going] = (below * ROLL_SHARES[:, None]).sum(axis=1)
         else:
             below = best.equities
             if plies > 1:
                 below = switched_equities(
                     _value(opponent, self._seen(best.boards, plies - 1, opponent, rows))
                 )
-            values[going] = (below.reshape(len(going), len(ROLLS)) * _ROLL_WEIGHTS).sum(axis=1)
+            values[going] = (below.reshape(len(going), len(ROLLS)) * ROLL_SHARES).sum(axis=1)
         return values
 
     def _best_replies(self, boards: Board, rolls: IntArray, view: View) -> BestPlays:

@@ -22,7 +22,13 @@ from motif.board.packed import pack_many
 from motif.board.position import Position, as_boards
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.known_players import load_evaluator
-from motif.evaluators.probabilities import OUTPUTS, PROBABILITY_ROUNDING, largest_possible, probability_fault
+from motif.evaluators.probabilities import (
+    EQUITY_BOUND,
+    OUTPUTS,
+    PROBABILITY_ROUNDING,
+    largest_possible,
+    probability_fault,
+)
 from motif.evaluators.static import from_weights
 from motif.evaluators.weight_file import LINE_WANTED, WeightFile, is_line
 from motif.parameters import ParameterSet, ParametersLike, parameter_set
@@ -34,7 +40,6 @@ from motif.runtime.settings import check_flag
 
 _NAMED = re.compile(r"(.*\.py)(?::(\w+))?", re.DOTALL)
 _RETURNS = f"(n, {len(OUTPUTS)}) probabilities or (n,) equities"
-_LARGEST = 3.0
 
 
 @runtime_checkable
@@ -87,11 +92,11 @@ class OwnEvaluator(Evaluator):
                 raise PlayerError(f"{self.name}: evaluate_many must return {_RETURNS}, not complex numbers")
             values = returned.astype(np.float64)
         if values.shape == (len(boards),):
-            outside = ~(np.abs(values) <= _LARGEST + PROBABILITY_ROUNDING)
+            outside = ~(np.abs(values) <= EQUITY_BOUND + PROBABILITY_ROUNDING)
             if outside.any():
                 wrong = values[outside][0]
                 raise PlayerError(
-                    f"{self.name}: an equity must be {-_LARGEST:g} to {_LARGEST:g}, not {wrong:.9g}"
+                    f"{self.name}: an equity must be {-EQUITY_BOUND:g} to {EQUITY_BOUND:g}, not {wrong:.9g}"
                 )
             return _of_equities(values)
         if values.shape != (len(boards), len(OUTPUTS)):
@@ -266,7 +271,9 @@ def _predicted(
     # A regression may exceed the bounds slightly.
     values = np.asarray(model.predict(rows), np.float64)
     if values.ndim == 1:
-        return 2 * np.clip(values, 0, 1) - 1 if target == "win" else np.clip(values, -_LARGEST, _LARGEST)
+        return (
+            2 * np.clip(values, 0, 1) - 1 if target == "win" else np.clip(values, -EQUITY_BOUND, EQUITY_BOUND)
+        )
     values = np.clip(values, 0, 1)
     for _ in range(2 * (values.shape[1:] == (len(OUTPUTS),))):  # gammons, then backgammons
         values = np.minimum(values, largest_possible(values))

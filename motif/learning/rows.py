@@ -31,7 +31,6 @@ from motif.runtime.files import refusals
 from motif.sampling.dataset import Dataset, drawn_games, joined, read_parts
 from motif.sampling.dataset_files import read_column, read_manifest
 
-"""Columns of `ClassRows.labels`."""
 _CONTENT = ("game", "ply", "decision", "trials", *HEADS)
 """Columns that tell datasets of the same games apart."""
 _SIDES = ("training", "validation")

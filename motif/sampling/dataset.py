@@ -30,7 +30,7 @@ from motif.runtime.frames import frame
 from motif.runtime.layout import counted
 from motif.runtime.package import VERSION
 from motif.runtime.parquet import texts_of
-from motif.runtime.settings import check_seed
+from motif.runtime.settings import check_seed, is_truth
 from motif.runtime.streams import derive_states
 from motif.sampling.dataset_files import (
     DatasetPart,
@@ -394,7 +394,7 @@ def _column(table: FrameLike, name: str, dtype: npt.DTypeLike, count: int) -> np
             return values.astype(wanted)
         except (TypeError, ValueError, OverflowError) as error:
             raise DatasetError(f"{name}: all values must be of type {wanted} ({error})") from None
-    is_right, rule = _is_truth, "True or False"
+    is_right, rule = is_truth, "True or False"
     if wanted.kind == "i":
         low, high = np.iinfo(wanted).min, np.iinfo(wanted).max
         low = _LEAST.get(name, low)
@@ -406,13 +406,9 @@ def _column(table: FrameLike, name: str, dtype: npt.DTypeLike, count: int) -> np
     return values.astype(wanted)
 
 
-def _is_truth(value: object) -> bool:
-    return isinstance(value, bool | np.bool_)
-
-
 def _is_whole(value: object, *, low: int, high: int) -> bool:
     """Return whether `value` is a whole number from `low` to `high`; one may be written as 1.0."""
-    if _is_truth(value) or not isinstance(value, Real):
+    if is_truth(value) or not isinstance(value, Real):
         return False
     if isinstance(value, Integral):
         return low <= int(value) <= high

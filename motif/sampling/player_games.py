@@ -21,9 +21,7 @@ from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import tally_trials
 from motif.runtime.arrays import BoolArray, IntArray
 from motif.sampling.dataset import Dataset
-from motif.sampling.recorded_games import RecordedGame
-
-_NO_ONE = -1
+from motif.sampling.recorded_games import NO_ONE, RecordedGame
 
 
 def fingerprint_of(evaluator: Evaluator) -> str:
@@ -71,7 +69,7 @@ def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: i
             np.array(rolled[game]),
             pack_many(np.array(after[game])),
             np.arange(len(rolled[game])) % 2,
-            _NO_ONE if won == 0 else int(won < 0),
+            NO_ONE if won == 0 else int(won < 0),
             abs(won),
         )
         for game, won in enumerate(points.tolist())

@@ -25,7 +25,8 @@ from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import RecordError
 from motif.sampling.self_play import DECISIONS_A_GAME, begin_game, label, put_plays, record_decision
 
-_NO_ONE = -1
+NO_ONE = -1
+"""Winner of an unfinished game."""
 
 
 class RecordedGame(NamedTuple):
@@ -40,7 +41,7 @@ class RecordedGame(NamedTuple):
     movers: IntArray
     """Player who made each play (n,)."""
     winner: int
-    """Winner, 0 or 1; -1 for an unfinished game."""
+    """Winner, 0 or 1; `NO_ONE` for an unfinished game."""
     size: int
     """Size of the win: 1, 2 or 3 for a single game, gammon or backgammon; a passed double is a single game.
     """
@@ -82,14 +83,14 @@ def recorded_game(record: GameRecord) -> RecordedGame | None:
         np.array(rolls, np.int64),
         pack_many(np.array(after)),
         np.array(movers, np.int64),
-        _NO_ONE if facts is None else facts.result.winner,
+        NO_ONE if facts is None else facts.result.winner,
         0 if facts is None else RESIGNATIONS.get(facts.kind or "", 1),
     )
 
 
 def finished(games: Sequence[RecordedGame]) -> list[RecordedGame]:
     """Return the games that have a winner; raise `RecordError` if there are none."""
-    ended = [game for game in games if game.winner != _NO_ONE]
+    ended = [game for game in games if game.winner != NO_ONE]
     if not ended:
         raise RecordError("the match files contain no finished game")
     return ended

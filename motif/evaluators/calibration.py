@@ -8,12 +8,13 @@ columns. Beyond the first and the last knot the shift is constant, so different 
 If classes have different numbers of knots, shorter tables are padded with infinite rows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from motif.compiler.jit import inline_kernel, kernel
 from motif.evaluators.probabilities import probability_to_raw, squash_probability
+from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import Float32Array, FloatArray
 
 
@@ -75,7 +76,7 @@ def raw_knots(rows: KnotRows) -> FloatArray:
     return np.column_stack([scores, raw_sums(np.ascontiguousarray(chances))])
 
 
-def knot_tables(calibration: Mapping[str, KnotRows], class_names: Sequence[str]) -> FloatArray:
+def knot_tables(calibration: Mapping[str, KnotRows]) -> FloatArray:
     """Return knots float64 (classes, k, 2) for a model; (0, 0, 2) without a calibration.
 
     A class without knots is not calibrated.
@@ -83,8 +84,8 @@ def knot_tables(calibration: Mapping[str, KnotRows], class_names: Sequence[str])
     if not calibration:
         return np.zeros((0, 0, 2))
     length = max(map(len, calibration.values()))
-    tables = np.full((len(class_names), length, 2), np.inf)
-    for table, class_name in zip(tables, class_names, strict=True):
+    tables = np.full((len(CLASS_NAMES), length, 2), np.inf)
+    for table, class_name in zip(tables, CLASS_NAMES, strict=True):
         table[0] = 0.0
         if class_name in calibration:
             knots = raw_knots(calibration[class_name])

@@ -196,7 +196,7 @@ def weights_model(weights: WeightFile) -> Model:
         win_only=win_only,
         ranking=form_tables(classes, OUTPUTS[:1] if win_only else HEADS[EQUITY_HEAD:], scales),
         chances=form_tables(classes, OUTPUTS, scales),
-        knots=knot_tables(weights.calibration, CLASS_NAMES),
+        knots=knot_tables(weights.calibration),
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
         hidden=hidden_tables(weights),
     )
@@ -341,7 +341,7 @@ def without_calibration(evaluator: StaticEvaluator) -> StaticEvaluator:
     """Return the evaluator without its calibration; the evaluator itself if it has none."""
     if not len(evaluator.model.knots):
         return evaluator
-    model = evaluator.model._replace(knots=knot_tables({}, ()))
+    model = evaluator.model._replace(knots=knot_tables({}))
     return StaticEvaluator(evaluator.name, model, evaluator.weights)
 
 

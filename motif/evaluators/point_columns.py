@@ -9,14 +9,14 @@ total contribution of 1, 2 or 3 checkers.
 import numpy as np
 
 from motif.board.packed import BOARD_SIZE, OWN_BAR, PACKED_BAR, Board
-from motif.compiler.jit import kernel
+from motif.compiler.jit import inline_kernel, kernel
 from motif.evaluators.point_table import POINT_STEPS, tables_of
 from motif.runtime.arrays import FloatArray
 
-PLACES = PACKED_BAR + 1
-POINT_SHAPE = (2, PLACES, POINT_STEPS)
+_PLACES = PACKED_BAR + 1
+POINT_SHAPE = (2, _PLACES, POINT_STEPS)
 """Shape of the columns: side (own, opponent), point, step."""
-POINT_COLUMNS = 2 * PLACES * POINT_STEPS
+POINT_COLUMNS = 2 * _PLACES * POINT_STEPS
 _STEP_VALUES = np.ascontiguousarray(tables_of(np.eye(POINT_STEPS, dtype=np.float32)).T.astype(np.float64))
 """(16, STEPS): the columns of one point, by the number of checkers there."""
 
@@ -26,6 +26,13 @@ def step_columns(boards: Board) -> FloatArray:
     out = np.empty((len(boards), POINT_COLUMNS))
     fill_step_columns(np.ascontiguousarray(boards), 0, out)
     return out
+
+
+@inline_kernel
+def first_column(index, signed):
+    """Return the first column of the point with `signed` checkers, not 0, at an index of a board."""
+    place = index - 1 if signed > 0 else _PLACES + OWN_BAR - 1 - index
+    return place * POINT_STEPS
 
 
 @kernel
@@ -38,9 +45,6 @@ def fill_step_columns(boards, first, out):
             signed = np.int64(boards[row, index])
             if signed == 0:
                 continue
-            side, place, checkers = 0, index - 1, signed
-            if signed < 0:
-                side, place, checkers = 1, OWN_BAR - 1 - index, -signed
-            column = first + (side * PLACES + place) * POINT_STEPS
+            column = first + first_column(index, signed)
             for step in range(POINT_STEPS):
-                out[row, column + step] = _STEP_VALUES[checkers, step]
+                out[row, column + step] = _STEP_VALUES[abs(signed), step]

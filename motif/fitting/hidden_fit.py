@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, Board
+from motif.board.packed import BOARD_SIZE, CHECKERS, Board
 from motif.compiler.jit import fast_kernel, inline_kernel, kernel
 from motif.compiler.simd import SQUASH_LIMIT
-from motif.evaluators.point_columns import PLACES, POINT_COLUMNS, POINT_SHAPE, fill_step_columns
+from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE, fill_step_columns, first_column
 from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import (
     EQUITY_WEIGHTS,
@@ -484,7 +484,7 @@ def _point_terms_at(index, signed):
     """
     if signed == 0:
         return -1, -1, np.float32(0)
-    first = (index - 1) * POINT_STEPS if signed > 0 else (PLACES + OWN_BAR - 1 - index) * POINT_STEPS
+    first = first_column(index, signed)
     checkers = min(abs(signed), POINT_STEPS - 1)
     return first + checkers - 1, first + POINT_STEPS - 1, np.float32(abs(signed) - checkers)
 
@@ -542,7 +542,7 @@ def _exclude_gammons(boards, picked, raw):
 
 @kernel
 def _squash(sums, squashed, slopes):
-    """Compute `squash_units` and `slopes_of_units` of the first columns of `sums`."""
+    """Write `squash_units` and `slopes_of_units` of `sums`."""
     three, nine, most = np.float32(3), np.float32(9), np.float32(27)
     for row in range(sums.shape[0]):
         for k in range(squashed.shape[1]):

@@ -37,7 +37,6 @@ from motif.fitting.curvature import centres, centring, curvature_over, moment_cu
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.gauss_newton import MAX_HALVINGS, conjugate_gradients, faulty, leverages, sampled_rows
 from motif.fitting.objective import Ending, Linearization, Objective, Recorder, Solver, starting_weights
-from motif.fitting.problem import Problem
 from motif.fitting.terms import Terms
 from motif.runtime.arrays import FloatArray
 
@@ -65,17 +64,17 @@ _MIN_ANGLE = 1e-9
 
 
 @partial(Solver, METHOD, 500)
-def solve_coordinate(problem: Problem, start: FloatArray | None, recorder: Recorder) -> Ending:
+def solve_coordinate(objective: Objective, start: FloatArray | None, recorder: Recorder) -> Ending:
     """Fit by coordinate descent; a ranking term and a ridge are supported.
 
     Without `start`, the fit begins at the bias that predicts the mean label, and the first few passes fit
     only the linear weights. A pass consists of all sweeps over one model.
     """
-    objective, failure = Objective(problem), None
+    problem, failure = objective.problem, None
     state = _CoordinateState(objective, starting_weights(problem, start))
     if not state.weights[1:].any():
         state.terms = Terms.linear(problem.terms.size)
-    while (stopped := recorder.record(objective, state.weights, state.point, failure)) is None:
+    while (stopped := recorder.record(state.weights, state.point, failure)) is None:
         if state.terms is not problem.terms and _is_fitted_enough(recorder):
             state.move_all()
         moves_all = state.terms is problem.terms

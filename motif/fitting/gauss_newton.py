@@ -28,7 +28,7 @@ from scipy.linalg.lapack import dpotri
 from motif.fitting.curvature import centres, centring, curvature_over, factorised
 from motif.fitting.design import raw_predictions, term_sums
 from motif.fitting.objective import Ending, Linearization, Objective, Recorder, Solver, starting_weights
-from motif.fitting.problem import Problem, RankingOperator
+from motif.fitting.problem import RankingOperator
 from motif.fitting.terms import Terms
 from motif.runtime.arrays import FloatArray, IntArray
 
@@ -56,16 +56,15 @@ MAX_HALVINGS = 20
 
 
 @partial(Solver, METHOD, 50)
-def solve_gauss_newton(problem: Problem, start: FloatArray | None, recorder: Recorder) -> Ending:
+def solve_gauss_newton(objective: Objective, start: FloatArray | None, recorder: Recorder) -> Ending:
     """Fit by Gauss-Newton passes; a ranking term and a ridge are supported.
 
     Without `start`, the fit begins at the bias that predicts the mean label.
     """
-    objective = Objective(problem)
-    weights = starting_weights(problem, start)
+    weights = starting_weights(objective.problem, start)
     point = objective.at(weights)
     preconditioner, inner, failure = None, 0, None
-    while (stopped := recorder.record(objective, weights, point, failure)) is None:
+    while (stopped := recorder.record(weights, point, failure)) is None:
         if preconditioner is None or len(recorder.history) <= _FRESH_PASSES or inner > _SLOW_INNER:
             preconditioner = Preconditioner(objective, point)
         gradient = objective.gradient(weights, point)

@@ -25,7 +25,7 @@ import numpy as np
 from motif.compiler.jit import fast_kernel, kernel
 from motif.fitting.design import raw_predictions
 from motif.fitting.objective import Ending, Objective, Recorder, Solver
-from motif.fitting.problem import Problem, checked_weights, fast_tanh
+from motif.fitting.problem import checked_weights, fast_tanh
 from motif.runtime.arrays import FloatArray
 
 METHOD = "keith"
@@ -46,12 +46,13 @@ exactly.
 
 
 @partial(Solver, METHOD, 20_000)
-def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) -> Ending:
+def solve_keith(objective: Objective, start: FloatArray | None, recorder: Recorder) -> Ending:
     """Fit one weight after another; a ranking term and a ridge are supported.
 
     Without `start`, the fit begins with all weights zero.
     """
-    terms, train, link, objective = problem.terms, problem.train, problem.link, Objective(problem)
+    problem = objective.problem
+    terms, train, link = problem.terms, problem.train, problem.link
     weights = np.zeros(terms.count) if start is None else checked_weights(terms, start, "start")
     raw = raw_predictions(terms, train.features, weights)
     point, failure = objective.at_raw(weights, raw), None
@@ -61,7 +62,7 @@ def solve_keith(problem: Problem, start: FloatArray | None, recorder: Recorder) 
     spreads = np.sqrt(objective.term_sums(shares, 2))
     aims = (train.labels - link.middle) / link.half_range
     rows = aims, shares * link.half_range**2, train.starts, float(problem.ranking)
-    while (stopped := recorder.record(objective, weights, point, failure)) is None:
+    while (stopped := recorder.record(weights, point, failure)) is None:
         swept, moved = weights.copy(), raw.copy()
         _sweep(variables, terms.variables, rows, objective.penalty, spreads, swept, moved)
         if not (np.isfinite(swept).all() and np.isfinite(moved).all()):

@@ -20,7 +20,6 @@ from scipy.sparse.linalg import LinearOperator
 from motif.fitting.design import raw_predictions
 from motif.fitting.gauss_newton import Preconditioner
 from motif.fitting.objective import Ending, Objective, Recorder, Solver, starting_weights
-from motif.fitting.problem import Problem
 from motif.runtime.arrays import FloatArray
 
 METHOD = "least-squares"
@@ -46,9 +45,8 @@ class _End(Exception):  # noqa: N818 - a signal, not an error
 class _Passes:
     """The functions for SciPy: residuals, and the Jacobian at the start and after each accepted step."""
 
-    def __init__(self, problem: Problem, recorder: Recorder, start: FloatArray) -> None:
-        self._problem, self._recorder = problem, recorder
-        self._objective = Objective(problem)
+    def __init__(self, objective: Objective, recorder: Recorder, start: FloatArray) -> None:
+        self._problem, self._recorder, self._objective = objective.problem, recorder, objective
         self._ridge_roots = np.sqrt(self._objective.penalty)
         self._weights = self._first = self._tried = start
         self._point = self._tried_point = self._objective.at(start)
@@ -85,7 +83,7 @@ class _Passes:
         return stopped
 
     def _record(self, failure: Ending | None) -> Ending | None:
-        return self._recorder.record(self._objective, self._weights, self._point, failure)
+        return self._recorder.record(self._weights, self._point, failure)
 
     def _residuals(self, variables: FloatArray) -> FloatArray:
         weights = self._first + self._preconditioner.unscaled(variables)
@@ -128,9 +126,9 @@ class _Passes:
 
 
 @partial(Solver, METHOD, 100)
-def solve_least_squares(problem: Problem, start: FloatArray | None, recorder: Recorder) -> Ending:
+def solve_least_squares(objective: Objective, start: FloatArray | None, recorder: Recorder) -> Ending:
     """Fit by SciPy's trust region reflective method; a ranking term and a ridge are supported.
 
     Without `start`, the fit begins like Gauss-Newton's. A pass is an accepted step.
     """
-    return _Passes(problem, recorder, starting_weights(problem, start)).run()
+    return _Passes(objective, recorder, starting_weights(objective.problem, start)).run()

@@ -255,7 +255,7 @@ class Recorder:
     """
 
     def __init__(
-        self, method: str, problem: Problem, max_passes: int, tolerance: float, on_pass: OnPass | None = None
+        self, method: str, objective: Objective, max_passes: int, tolerance: float, on_pass: OnPass | None
     ) -> None:
         if max_passes < 1:
             raise FitError(f"the pass limit must be at least 1, not {max_passes}")
@@ -263,13 +263,13 @@ class Recorder:
             raise FitError(f"the tolerance must be finite and at least 0, not {tolerance}")
         self.max_passes, self.tolerance = max_passes, tolerance
         self.history: list[PassRecord] = []
-        self._method, self._problem = method, problem
+        self._method, self._objective = method, objective
         self._on_pass = on_pass
         self._stopwatch = Stopwatch()
         self._weights = np.empty(0)
 
     def record(
-        self, objective: Objective, weights: FloatArray, point: Linearization, failure: Ending | None = None
+        self, weights: FloatArray, point: Linearization, failure: Ending | None = None
     ) -> Ending | None:
         """Record the state after a pass (or the start); return the stop reason, or None.
 
@@ -278,11 +278,12 @@ class Recorder:
         if not math.isfinite(point.error):
             raise FitError(f"the error became {point.error} in pass {len(self.history)}")
         self._weights = weights
-        validation = rmse(self._problem, self._problem.validation, weights)
+        problem = self._objective.problem
+        validation = rmse(problem, problem.validation, weights)
         seconds = self._stopwatch.seconds
         self.history.append(PassRecord(len(self.history), point.error, point.rmse, validation, seconds))
         is_stopped = self._on_pass is not None and self._on_pass(self.history[-1]) is True
-        if self._gains_little() and (end := self._end_of_gains(objective, weights, point, failure)):
+        if self._gains_little() and (end := self._end_of_gains(weights, point, failure)):
             return end
         if is_stopped:
             return Ending.STOPPED_BY_CALLER
@@ -296,14 +297,14 @@ class Recorder:
         return after <= EXACT_ERROR or before - after <= self.tolerance * before
 
     def _end_of_gains(
-        self, objective: Objective, weights: FloatArray, point: Linearization, failure: Ending | None
+        self, weights: FloatArray, point: Linearization, failure: Ending | None
     ) -> Ending | None:
         """Return the stop reason after a pass with little gain; None to continue."""
         if point.error <= EXACT_ERROR:
             return Ending.CONVERGED
-        if objective.is_saturated(point):
+        if self._objective.is_saturated(point):
             return Ending.SATURATED
-        if objective.steepness(weights, point) <= gradient_bound(self.tolerance):
+        if self._objective.steepness(weights, point) <= gradient_bound(self.tolerance):
             return Ending.CONVERGED
         return failure
 
@@ -341,7 +342,7 @@ class Solver:
     method: str
     most_passes: int
     """Default maximum number of passes."""
-    loop: Callable[[Problem, FloatArray | None, Recorder], Ending]
+    loop: Callable[[Objective, FloatArray | None, Recorder], Ending]
     """Function that records all passes, from a given start or its own, and returns why it stopped."""
 
     @one_thread()
@@ -363,9 +364,9 @@ class Solver:
         """
         limit = self.most_passes if max_passes is None else max_passes
         share = TOLERANCE if tolerance is None else tolerance
-        recorder = Recorder(self.method, problem, limit, share, on_pass)
-        result = recorder.result(self.loop(problem, start, recorder))
         objective = Objective(problem)
+        recorder = Recorder(self.method, objective, limit, share, on_pass)
+        result = recorder.result(self.loop(objective, start, recorder))
         point = objective.at(result.weights)
         is_usable = (
             result.stopped not in FAILURES

@@ -20,7 +20,7 @@ from motif.evaluators import StaticEvaluator, load_static
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import static_player
 from motif.rollouts import RolloutResult, RolloutSettings, rollout
-from motif.rollouts.games import Games, States, lockstep, starts
+from motif.rollouts.games import Streams, lockstep, starts
 from motif.runtime.arrays import IntArray
 from motif.runtime.errors import SettingError
 from motif.runtime.streams import DICE_PAIRS, derive_states
@@ -120,7 +120,7 @@ def self_play_positions(evaluator: StaticEvaluator, seed: int = 0) -> Board:
     return np.array(taken)
 
 
-def _rolls(seed: int, games: Games, ply: int) -> tuple[IntArray, States]:
+def _rolls(seed: int, games: IntArray, ply: int) -> tuple[IntArray, Streams]:
     """Return the dice of the self-play games, fixed so that the table keeps its positions."""
     states = derive_states(seed, 0, _GAMES, ply)[games]
     pairs = (states % np.uint64(DICE_PAIRS)).astype(np.int64)

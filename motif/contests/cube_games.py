@@ -23,7 +23,7 @@ from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.players.player import Player
 from motif.rollouts.cubeful_games import CubePlayer, chosen_in_states, games_with_cube
-from motif.rollouts.games import Choose, Dice, Games, SeededDice, States, rolls_of_games, starts
+from motif.rollouts.games import Choose, Dice, SeededDice, Streams, rolls_of_games, starts
 from motif.runtime.arrays import IntArray
 
 _MAX_GAMES = 2 * MAX_MATCH_LENGTH
@@ -155,10 +155,10 @@ def play_cube_games(
     return PlayedPairs(points.reshape(2, count).T, luck.reshape(2, count).T, points.size)
 
 
-def _dice_of(seed: int, numbers: Games, openings: IntArray) -> Dice:
+def _dice_of(seed: int, numbers: IntArray, openings: IntArray) -> Dice:
     """Return the dice of the games `numbers` (n,), with opening rolls `openings` (n, 2)."""
 
-    def dice(games: Games, ply: int) -> tuple[IntArray, States]:
+    def dice(games: IntArray, ply: int) -> tuple[IntArray, Streams]:
         rolls, states = rolls_of_games(seed, numbers[games], ply)
         return (openings[games] if ply == 0 else rolls), states
 

@@ -19,8 +19,7 @@ from motif.evaluators import Evaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.probabilities import WIN
 from motif.parameters.position_class import RACE
-from motif.rollouts.games import Games
-from motif.runtime.arrays import BoolArray, FloatArray
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Row, Tabular
 from motif.runtime.settings import check_count, check_seed
@@ -81,7 +80,7 @@ class DoublingSet(Tabular):
     player: str
     """Name of the player that plays the games and makes the decisions."""
     games: int
-    game: Games
+    game: IntArray
     """Index of each position's game."""
     raw: FloatArray
     """Raw scores D."""
@@ -189,7 +188,7 @@ def window_in(positions: DoublingSet, seed: int = 0) -> ScoreWindow:
     return ScoreWindow(*double, *drop, len(scores), positions.games, positions.player)
 
 
-def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[Games, Board]:
+def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[IntArray, Board]:
     """Return the games and boards of all positions up to the first double of each game, without the first."""
     undoubled = np.ones(games, np.bool_)
     parts = []
@@ -215,7 +214,7 @@ def _decided(chances: FloatArray, boards: Board) -> tuple[BoolArray, BoolArray]:
 
 
 def _switch(
-    scores: FloatArray, decisions: BoolArray, games: Games, seed: int, resamples: int
+    scores: FloatArray, decisions: BoolArray, games: IntArray, seed: int, resamples: int
 ) -> tuple[float, float]:
     """Return the score at which half of the `decisions` are true, and its standard error over games."""
     random = np.random.default_rng(seed)

@@ -30,8 +30,7 @@ from motif.evaluators.cube_model import (
     without_cube,
 )
 from motif.rollouts.cubeful_games import decide_cubes, value_rolled
-from motif.rollouts.games import Games
-from motif.runtime.arrays import BoolArray, FloatArray
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 
 MATCH_CHECKERS = 4
 """Maximum number of checkers per side for which match values of all positions are computed."""
@@ -134,7 +133,7 @@ ALMOST = 1e-9
 
 
 def decided_ahead(
-    judge: Evaluator, cubes: CubeModel, states: Games, sides: Games, boards: Board, chances: FloatArray
+    judge: Evaluator, cubes: CubeModel, states: IntArray, sides: IntArray, boards: Board, chances: FloatArray
 ) -> tuple[BoolArray, BoolArray]:
     """Return whether `sides` (n,), who are on roll and may double, should double, and whether to take.
 

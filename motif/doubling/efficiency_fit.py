@@ -29,12 +29,12 @@ from motif.doubling.equities import (
 )
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator
 from motif.evaluators.probabilities import WIN
-from motif.rollouts.games import Games, lockstep, starts, stream_dice
+from motif.rollouts.games import lockstep, starts, stream_dice
 from motif.rollouts.player_trials import best_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import CubeStart, tally_trials
-from motif.runtime.arrays import FloatArray
+from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Row, Tabular
 from motif.runtime.settings import check_count, check_seed
@@ -175,7 +175,7 @@ def cubeful_results(
 
 def boards_of_self_play(
     evaluator: Evaluator, games: int, seed: int, trial: int
-) -> Iterator[tuple[Games, Board]]:
+) -> Iterator[tuple[IntArray, Board]]:
     """Play `evaluator` against itself; yield the numbers and boards of the unfinished games after each ply.
 
     `trial` is the trial number in the random streams of these games.

@@ -22,7 +22,7 @@ from motif.evaluators.cube_model import EVEN, NO_STATE, CubeModel, is_known, kno
 from motif.evaluators.kernels import best_cubeful_reply
 from motif.evaluators.probabilities import HEADS, WIN, WIN_GAMMON, switched_equities, turned, write_finished
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollouts.games import Choose, Dice, Games, States, luck_of_rolls
+from motif.rollouts.games import Choose, Dice, Streams, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings, truncated
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
@@ -105,7 +105,7 @@ def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results)
         unpack(space.plays.boards[play], results[k])
 
 
-Decided = Callable[[CubeModel, Games, Games, Board, FloatArray], tuple[BoolArray, BoolArray]]
+Decided = Callable[[CubeModel, IntArray, IntArray, Board, FloatArray], tuple[BoolArray, BoolArray]]
 """Function that returns whether to double and whether to take, (n,) each, from cubes, states (n,) in which
 a double is allowed, the sides (n,) on roll, boards (n, 26) and chances (n, 5).
 """
@@ -114,7 +114,7 @@ a double is allowed, the sides (n,) on roll, boards (n, 26) and chances (n, 5).
 class CubePlayer(NamedTuple):
     """Player of one side in games with a cube."""
 
-    choose: Callable[[CubeModel, Games, int, Board, IntArray, States], Board]
+    choose: Callable[[CubeModel, IntArray, int, Board, IntArray, Streams], Board]
     """Returns boards (n, 26) after plays, from cubes, states (n,), the side and the arguments of `Choose`."""
     chances: Callable[[Board], npt.NDArray[np.floating]]
     """Returns the five probabilities (n, 5) of boards (n, 26), for cube decisions and truncated games."""
@@ -125,11 +125,11 @@ class CubePlayer(NamedTuple):
 def chosen_in_states(
     with_cube: Callable[[CubeModel, int], Choose],
     cubes: CubeModel,
-    states: Games,
+    states: IntArray,
     side: int,
     boards: Board,
     rolls: IntArray,
-    seeds: States,
+    seeds: Streams,
 ) -> Board:
     """Do `CubePlayer.choose` state by state; `with_cube` returns the choice of plays with a cube."""
     after = np.empty_like(boards)
@@ -143,9 +143,9 @@ def chosen_in_states(
 class CubeGames(NamedTuple):
     """Results of n games with a cube."""
 
-    points: Games
+    points: IntArray
     """Points won by side 0 (n,), in units of the cube; 0 for a truncated game."""
-    states: Games
+    states: IntArray
     """Final cube states (n,)."""
     results: FloatArray
     """Five probabilities and equity of side 0 (n, 6). After a pass or truncation, the probabilities are the
@@ -165,8 +165,8 @@ class _Table:
         self,
         players: tuple[CubePlayer, CubePlayer],
         cubes: CubeModel,
-        states: Games,
-        sides: Games,
+        states: IntArray,
+        sides: IntArray,
         boards: Board,
     ) -> None:
         self.players, self.cubes, self.boards = players, cubes, boards
@@ -181,7 +181,7 @@ class _Table:
             np.zeros(len(boards)),
         )
 
-    def chances(self, boards: Board, sides: Games, of_opponent: bool = False) -> FloatArray:
+    def chances(self, boards: Board, sides: IntArray, of_opponent: bool = False) -> FloatArray:
         """Return the probabilities (m, 5) of the players on roll, `sides` (m,), by their own evaluation."""
         if self.players[0].chances == self.players[1].chances:
             return self.players[0].chances(boards).astype(np.float64)
@@ -191,7 +191,7 @@ class _Table:
             chances[rows] = self.players[1 - side if of_opponent else side].chances(boards[rows])
         return chances
 
-    def results_of(self, boards: Board, states: Games, sides: Games, may_double: bool) -> FloatArray:
+    def results_of(self, boards: Board, states: IntArray, sides: IntArray, may_double: bool) -> FloatArray:
         """Evaluate `boards` (n, 26) with `sides` (n,) on roll; return the results (n, 6) for side 0."""
         chances, packed = self.chances(boards, sides), pack_many(boards)
         if may_double:
@@ -202,7 +202,7 @@ class _Table:
         return _for_first(np.concatenate([chances, values[:, None]], axis=1), sides)
 
     def _turned(
-        self, states: Games, sides: Games, packed: Board, chances: FloatArray
+        self, states: IntArray, sides: IntArray, packed: Board, chances: FloatArray
     ) -> tuple[BoolArray, BoolArray, FloatArray]:
         doubles, takes = np.empty((2, len(states)), np.bool_)
         values = np.empty(len(states))
@@ -210,7 +210,7 @@ class _Table:
         return doubles, takes, values
 
     def _decisions(
-        self, rows: Games, chances: FloatArray, of_opponent: bool = False
+        self, rows: IntArray, chances: FloatArray, of_opponent: bool = False
     ) -> tuple[BoolArray, BoolArray]:
         """Return whether to double and take in `rows` (m,), by `chances` (m, 5) of the player who decides."""
         boards, states, sides = self.boards[rows], self.states[rows], self.sides[rows]
@@ -223,7 +223,7 @@ class _Table:
                 doubles[own], takes[own] = decided(self.cubes, *asked)
         return doubles, takes
 
-    def end(self, rows: Games, results: FloatArray) -> None:
+    def end(self, rows: IntArray, results: FloatArray) -> None:
         """Mark the games in `rows` as ended; `keep` removes them."""
         games = self.games[rows]
         self.ends.results[games], self.ends.states[games] = results, self.states[rows]
@@ -245,7 +245,7 @@ class _Table:
             self._end_with(rows, points[rows], chances.astype(np.float64))
             self.keep(points == 0)
 
-    def _end_with(self, rows: Games, points: Games, chances: FloatArray) -> None:
+    def _end_with(self, rows: IntArray, points: IntArray, chances: FloatArray) -> None:
         """End games that the players on roll, with `chances` (m, 5), win by `points` (m,) times the cube."""
         sides, states = self.sides[rows], self.states[rows]
         equities = self.cubes.equities[states, sides, 0, EVEN + points]
@@ -272,7 +272,7 @@ class _Table:
             going[passed] = False
             self.keep(going)
 
-    def after(self, boards: Board, games: Games, rolls: IntArray, seeds: States) -> Board:
+    def after(self, boards: Board, games: IntArray, rolls: IntArray, seeds: Streams) -> Board:
         """Return the boards after `rolls` (m, 2) are played on `boards` (m, 26) in the rows `games` (m,)."""
         results, sides = np.empty_like(boards), self.sides[games]
         for side in np.unique(sides).tolist():
@@ -282,7 +282,7 @@ class _Table:
             results[rows] = choose(self.cubes, states, side, boards[rows], rolls[rows], seeds[rows])
         return results
 
-    def roll(self, rolls: IntArray, seeds: States) -> None:
+    def roll(self, rolls: IntArray, seeds: Streams) -> None:
         """Play `rolls` (n, 2)."""
         self.boards = self.after(self.boards, np.arange(len(self.games)), rolls, seeds)
         self.sides = 1 - self.sides
@@ -297,7 +297,7 @@ class _Table:
             gains[rows] = own if side == 0 else switched_equities(own)
         return gains
 
-    def roll_luck_adjusted(self, rolls: IntArray, seeds: States, luck: FloatArray) -> None:
+    def roll_luck_adjusted(self, rolls: IntArray, seeds: Streams, luck: FloatArray) -> None:
         """Play `rolls` (n, 2) and subtract their luck from `luck` (all games, 6)."""
         # Stratified games share their first positions.
         alike = np.column_stack([self.sides, self.states, self.boards])
@@ -315,7 +315,7 @@ class _Table:
         self.sides = 1 - self.sides
 
 
-def _for_first(results: FloatArray, sides: Games) -> FloatArray:
+def _for_first(results: FloatArray, sides: IntArray) -> FloatArray:
     """Convert results (n, 6) for the players on roll, `sides` (n,), to results for side 0."""
     others = np.concatenate([turned(results[:, :-1]), switched_equities(results[:, -1:])], axis=1)
     return np.where(sides[:, None] == 0, results, others)
@@ -324,8 +324,8 @@ def _for_first(results: FloatArray, sides: Games) -> FloatArray:
 def games_with_cube(
     players: tuple[CubePlayer, CubePlayer],
     cubes: CubeModel,
-    states: Games,
-    sides: Games,
+    states: IntArray,
+    sides: IntArray,
     boards: Board,
     dice: Dice,
     settings: RolloutSettings = _PLAYED_OUT,

@@ -26,11 +26,11 @@ from motif.runtime.streams import derive, next_below, next_roll, next_uint64
 _SIDES = 6
 _RANDOM_SEEDS = 2**31
 
-Games = IntArray
-States = npt.NDArray[np.uint64]
-Choose = Callable[[Board, IntArray, States], Board]
+Streams = npt.NDArray[np.uint64]
+"""States of random streams."""
+Choose = Callable[[Board, IntArray, Streams], Board]
 """Function that chooses plays, such as `motif.players.player.Player.choose_many`."""
-Dice = Callable[[Games, int], tuple[IntArray, States]]
+Dice = Callable[[IntArray, int], tuple[IntArray, Streams]]
 """Function from n games and a ply to rolls (n, 2), the higher die first, and seeds (n,) of random choices."""
 
 
@@ -49,11 +49,11 @@ class Ply(NamedTuple):
 
     number: int
     """Ply, counted from 0; the player who began is on roll at even plies."""
-    games: Games
+    games: IntArray
     """Indices of the games (n,)."""
     boards: Board
     """Boards (n, 26), from the side of the player on roll."""
-    points: Games
+    points: IntArray
     """Points won by the player who began (n,); 0 in unfinished games."""
 
 
@@ -99,7 +99,7 @@ class SeededDice:
         self.seed = secrets.randbelow(_RANDOM_SEEDS) if seed is None else seed
         check_seed(self.seed)
 
-    def of(self, numbers: Games) -> Dice:
+    def of(self, numbers: IntArray) -> Dice:
         """Return the dice of the games with these `numbers`; no game begins with a double."""
         return lambda games, ply: rolls_of_games(self.seed, numbers[games], ply)
 
@@ -122,11 +122,11 @@ _CHOICES = np.uint64(0xD1B54A32D192ED03)
 """Separates the seeds of random choices from the dice, so that a choice says nothing of later rolls."""
 
 
-def stream_dice(states: States) -> Dice:
+def stream_dice(states: Streams) -> Dice:
     """Return dice from the random streams `states` (n,), one per game; each roll advances the streams."""
     states = states.copy()
 
-    def dice(games: Games, _: int) -> tuple[IntArray, States]:
+    def dice(games: IntArray, _: int) -> tuple[IntArray, Streams]:
         streams = states[games]
         rolls = next_rolls(streams)
         states[games] = streams
@@ -135,7 +135,7 @@ def stream_dice(states: States) -> Dice:
     return dice
 
 
-def trial_dice(seed: int, items: Games, first: int, trials: int, stratified: bool) -> Dice:
+def trial_dice(seed: int, items: IntArray, first: int, trials: int, stratified: bool) -> Dice:
     """Return the dice of trials `first`, ... of each of `items` in turn, as in `roll_trials`."""
     states = trial_states(seed, items, first, trials).reshape(-1)
     later = stream_dice(states)
@@ -144,7 +144,7 @@ def trial_dice(seed: int, items: Games, first: int, trials: int, stratified: boo
     fixed = {item: first_rolls(seed, item, first, trials) for item in np.unique(items).tolist()}
     numbers = np.concatenate([fixed[item] for item in items.tolist()])
 
-    def dice(games: Games, ply: int) -> tuple[IntArray, States]:
+    def dice(games: IntArray, ply: int) -> tuple[IntArray, Streams]:
         if ply < FIXED_ROLLS:
             return ROLLS[numbers[games, ply]], (states[games] ^ _CHOICES) + np.uint64(ply)
         return later(games, ply)

@@ -16,7 +16,7 @@ from motif.evaluators.model import Model
 from motif.evaluators.probabilities import HEADS, OUTPUTS, turned
 from motif.evaluators.static import prepared
 from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, chosen_in_states, games_with_cube
-from motif.rollouts.games import Choose, Games, States, trial_dice
+from motif.rollouts.games import Choose, Streams, trial_dice
 from motif.rollouts.player_trials import Portion, best_of, play_trials
 from motif.rollouts.playout import ROUND
 from motif.rollouts.rollout_settings import PlayoutRules, RolloutSettings, scored_equities
@@ -286,7 +286,7 @@ def cubeful_player(evaluator: Evaluator) -> CubePlayer:
 
 
 def _chosen_compiled(
-    model: Model, cubes: CubeModel, states: Games, side: int, boards: Board, rolls: IntArray, _: States
+    model: Model, cubes: CubeModel, states: IntArray, side: int, boards: Board, rolls: IntArray, _: Streams
 ) -> Board:
     results = np.empty_like(boards)
     ready, space = prepared(model)

@@ -14,7 +14,7 @@ from motif.evaluators.own import OwnEvaluator
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import model_fingerprint
 from motif.players.player import random_player
-from motif.rollouts.games import SeededDice, States, lockstep, starts, trial_states
+from motif.rollouts.games import SeededDice, Streams, lockstep, starts, trial_states
 from motif.rollouts.player_trials import best_of
 from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
@@ -38,7 +38,7 @@ def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: i
     """
     best, any_play = best_of(evaluator), random_player().choose_many
 
-    def choose(boards: Board, rolls: IntArray, states: States) -> Board:
+    def choose(boards: Board, rolls: IntArray, states: Streams) -> Board:
         after = best(boards, rolls, states)
         drawn = states / 2.0**64 < noise
         if drawn.any():

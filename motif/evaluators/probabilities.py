@@ -96,15 +96,13 @@ def largest_possible(rows: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]
 _LIMIT_NAMES = ("1", "win", "win_gammon", "1 - win", "lose_gammon")
 
 
-def probability_fault(
-    rows: npt.NDArray[np.floating], tolerance: float = PROBABILITY_ROUNDING
-) -> tuple[int, str, str] | None:
+def probability_fault(rows: npt.NDArray[np.floating]) -> tuple[int, str, str] | None:
     """Return the first row of `rows` (n, 5) that is impossible, the probability at fault and its rule.
 
-    Each may exceed its limits by `tolerance`; clip it to 0 to 1.
+    Each may exceed its limits by `PROBABILITY_ROUNDING`; clip it to 0 to 1.
     """
-    outside = outside_range(rows, tolerance)
-    wrong = outside | (rows > largest_possible(rows) + tolerance)
+    outside = outside_range(rows, PROBABILITY_ROUNDING)
+    wrong = outside | (rows > largest_possible(rows) + PROBABILITY_ROUNDING)
     if not wrong.any():
         return None
     row, k = map(int, np.argwhere(wrong)[0])

@@ -53,11 +53,11 @@ _ONE = np.uint64(1)
 
 
 @inline_kernel
-def phase_of(words, packed, half):
-    """Return the phase of the side whose half of a packed board starts at `half`, 0 or `OPPONENT_HALF`."""
-    out_of_home = checkers_on_board(words, half // 8)
+def phase_of_mover(words, packed):
+    """Return the phase of the player who moved last, the opponent on a packed board."""
+    out_of_home = checkers_on_board(words, OPPONENT_HALF // 8)
     for place in range(HOME):
-        out_of_home -= np.int64(packed[half + place])
+        out_of_home -= np.int64(packed[OPPONENT_HALF + place])
     if out_of_home < _LATE_BELOW:
         return LATE
     return EARLY if out_of_home > _EARLY_ABOVE else MID
@@ -91,7 +91,7 @@ def _measure_side(words, packed, half, own, own_made, out, first, step):
 def measure_phase(words, packed, own, own_made, other, other_made, out):
     """Write the set's unscaled values for a packed board and its masks to `out`."""
     out[:_SIZE] = 0
-    first = PHASE_FEATURES * phase_of(words, packed, OPPONENT_HALF)
+    first = PHASE_FEATURES * phase_of_mover(words, packed)
     _measure_side(words, packed, OPPONENT_HALF, other, other_made, out, first, 1)
     last = first + PHASE_FEATURES - 1
     _measure_side(words, packed, 0, own, own_made, out, last, -1)
@@ -103,5 +103,5 @@ def mover_phases(packed):
     words = words_of(packed)
     phases = np.empty(packed.shape[0], np.int8)
     for row in range(packed.shape[0]):
-        phases[row] = phase_of(words[row], packed[row], OPPONENT_HALF)
+        phases[row] = phase_of_mover(words[row], packed[row])
     return phases

@@ -24,10 +24,10 @@ from motif.doubling.efficiency_fit import boards_of_self_play
 from motif.doubling.equities import DEFAULT_EFFICIENCY, cube_equities, efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static
 from motif.evaluators.known_players import default_player
-from motif.evaluators.probabilities import equities
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, equities
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollouts.rollout_settings import RolloutSettings
-from motif.rollouts.trials import RESULT_NAMES, CubeStart, tally_trials
+from motif.rollouts.trials import CubeStart, tally_trials
 from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.parallel import one_thread
 from tools.marked_page import write_region
@@ -103,7 +103,7 @@ def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
             label="cubeful rollouts",
             jobs=1,
         )
-        columns = slice(len(RESULT_NAMES) - 1, None, len(RESULT_NAMES))
+        columns = slice(EQUITY_HEAD, None, len(HEADS))
         means.append([tally.mean()[columns] for tally in tallies])
         errors.append([tally.errors()[columns] for tally in tallies])
     return Rolled(np.array(means), np.array(errors))

@@ -24,6 +24,7 @@ from motif.doubling.decision import ANSWERS, with_rollout
 from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import WEIGHTS_MODEL
+from motif.evaluators.probabilities import HEADS
 from motif.players.ranking import (
     EXACT,
     ROLLOUT,
@@ -38,7 +39,7 @@ from motif.rollouts.comparison import cube_after_play, stage_of
 from motif.rollouts.playout import MAX_PLIES, ROUND, items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
-from motif.rollouts.trials import RESULT_NAMES, results_of_trials
+from motif.rollouts.trials import results_of_trials
 from motif.runtime.frames import finite
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -313,7 +314,7 @@ def _roll_out(
         results = results_of_trials(
             player, settings, packed, items, 0, settings.trials, after_a_play=True, cube=cube, jobs=1
         )
-        tally = Tally(2 * len(RESULT_NAMES), settings.rolls_of(item))
+        tally = Tally(2 * len(HEADS), settings.rolls_of(item))
         tally.add(results.transpose(1, 0, 2).reshape(settings.trials, -1))
         stage = stage_of(tally, both)
         first, second = stage.means[:, -1].tolist()

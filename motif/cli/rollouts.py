@@ -194,11 +194,9 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
 
 
 def _print_result(result: "RolloutResult") -> None:
-    from motif.rollouts import RESULT_NAMES
+    from motif.evaluators.probabilities import HEADS
 
-    *figures, (name, mean, se, sd) = zip(
-        RESULT_NAMES, result.mean[0], result.se[0], result.sd[0], strict=True
-    )
+    *figures, (name, mean, se, sd) = zip(HEADS, result.mean[0], result.se[0], result.sd[0], strict=True)
     rows = [
         (
             what.replace("_", " "),

@@ -18,9 +18,10 @@ from motif.doubling.decision import best_action
 from motif.doubling.equities import DOUBLE_PASS, scale
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import NO_STATE
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, WIN_GAMMON
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import standard_errors
-from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, tally_trials
+from motif.rollouts.trials import CubeStart, by_name, tally_trials
 from motif.runtime.arrays import FloatArray
 from motif.runtime.frames import Tabular
 from motif.runtime.progress import Stopwatch
@@ -60,7 +61,7 @@ class CubeRollout(Tabular):
     @property
     def action(self) -> str:
         """The best cube action according to the means, in the words of `CubeDecision.action`."""
-        gammons = bool(self.mean[RESULT_NAMES.index("win_gammon")] > 0)
+        gammons = bool(self.mean[WIN_GAMMON] > 0)
         return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons).action
 
     def to_dict(self) -> dict[str, object]:
@@ -124,15 +125,15 @@ def roll_out_cube(
         label=f"rolling out with {evaluator.name}",
         jobs=jobs,
     )
-    means = tally.mean().reshape(-1, len(RESULT_NAMES))
-    errors = tally.errors().reshape(-1, len(RESULT_NAMES))
+    means = tally.mean().reshape(-1, len(HEADS))
+    errors = tally.errors().reshape(-1, len(HEADS))
     seconds = stopwatch.seconds
     if doubled == NO_STATE:
         return CubeRollout(state, means[0], errors[0], None, None, None, None, tally.trials, seconds)
     no_double, taken = (float(value) for value in means[:, -1])
     passes = taken >= DOUBLE_PASS
     slopes = np.zeros(means.size)
-    slopes[len(RESULT_NAMES) - 1], slopes[-1] = -1.0, 0.0 if passes else 1.0
+    slopes[EQUITY_HEAD], slopes[-1] = -1.0, 0.0 if passes else 1.0
     (difference_se,) = standard_errors(slopes[None] @ tally.covariance() @ slopes[:, None])
     return CubeRollout(
         state,

@@ -3,10 +3,9 @@
 from motif.rollouts.comparison import ComparedPlay, Comparison, compare_plays
 from motif.rollouts.rollout_evaluator import RolloutEvaluator, load_rollout
 from motif.rollouts.rollout_settings import RolloutSettings
-from motif.rollouts.trials import RESULT_NAMES, RolloutResult, rollout
+from motif.rollouts.trials import RolloutResult, rollout
 
 __all__ = [
-    "RESULT_NAMES",
     "ComparedPlay",
     "Comparison",
     "RolloutEvaluator",

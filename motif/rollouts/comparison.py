@@ -30,10 +30,11 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.cube_model import NO_CUBE, CubeModel
+from motif.evaluators.probabilities import HEADS
 from motif.rollouts.playout import ROUND, items_of
 from motif.rollouts.rollout_settings import RolloutSettings, valued_for
 from motif.rollouts.tally import RollsOf, Tally, p_value, standard_errors
-from motif.rollouts.trials import RESULT_NAMES, CubeStart, by_name, results_of_trials, tally_trials
+from motif.rollouts.trials import CubeStart, by_name, results_of_trials, tally_trials
 from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
@@ -388,7 +389,7 @@ def _stages(
             count,
             settings.trials,
             settings.significance,
-            columns=len(RESULT_NAMES),
+            columns=len(HEADS),
             rolls_of=settings.rolls_of(item),
             se=settings.se,
         )

@@ -25,7 +25,6 @@ from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.kernels import RANDOM_MODEL, best_reply, choose_within, trace_value, value_after
 from motif.evaluators.probabilities import (
     EQUITY_HEAD,
-    HEADS,
     OUTPUTS,
     WIN,
     certain,
@@ -147,8 +146,6 @@ def first_rolls(seed, item, first_trial, trials):
 
 MAX_PLIES = 3000
 """Number of plies after which a game is stopped as a draw; real games end within a few hundred plies."""
-COLUMNS = len(HEADS)
-"""Number of results: the five probabilities and the equity."""
 _TRIALS_AT_ONCE = CYCLE
 _FIRST_POSITIONS = len(ROLLS) + len(ROLLS) ** 2
 """Number of positions after the first roll and after the first two rolls."""
@@ -328,7 +325,7 @@ def roll_trials(model, rules, packed, items, seed, first_trial, space, results):
 
 @kernel
 def roll_out(model, rules, packed, items, seed, first_trial, trials, space, sums, squares):
-    """Add `trials` trials of each packed board (n, 64) to `sums` and `squares`, float64 (n, COLUMNS).
+    """Add `trials` trials of each packed board (n, 64) to `sums` and `squares`, float64 (n, 6).
 
     The columns are the five probabilities and the money equity; the dice are the same as in `board_trials`.
     """

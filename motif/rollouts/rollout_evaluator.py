@@ -23,11 +23,11 @@ from motif.evaluators.cube_model import CubeModel, cubeful_values
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
 from motif.evaluators.known_players import ROLLOUT_PREFIX
 from motif.evaluators.lookahead import Rolled
-from motif.evaluators.probabilities import switched_equities
+from motif.evaluators.probabilities import HEADS, switched_equities
 from motif.evaluators.static import prepared
 from motif.rollouts.comparison import PlayNumbers, eliminated
 from motif.rollouts.player_trials import Portion, play_trials
-from motif.rollouts.playout import COLUMNS, MAX_PLIES, ROUND, items_of, roll_out
+from motif.rollouts.playout import MAX_PLIES, ROUND, items_of, roll_out
 from motif.rollouts.rollout_settings import RolloutSettings, parse_luck_plies, scored_equities, valued_for
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, SettingError, shown
@@ -177,7 +177,7 @@ class RolloutEvaluator(Evaluator):
 
         Luck-adjusted means outside 0 to 1 are clipped.
         """
-        sums, squares = np.zeros((2, len(packed), COLUMNS))  # the kernel needs both
+        sums, squares = np.zeros((2, len(packed), len(HEADS)))  # the kernel needs both
         trials = self.settings.trials
         if not isinstance(self._player, StaticEvaluator):
             return np.clip(self._trials(packed, items, 0, trials).mean(axis=1), 0, 1)

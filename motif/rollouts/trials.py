@@ -13,7 +13,7 @@ from motif.board.position import PositionLike, Positions, as_boards, one_or_more
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.model import Model
-from motif.evaluators.probabilities import HEADS, OUTPUTS, turned
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS, turned
 from motif.evaluators.static import prepared
 from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, chosen_in_states, games_with_cube
 from motif.rollouts.games import Choose, Streams, trial_dice
@@ -26,8 +26,6 @@ from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, end_if_cancelled, progress
 
-RESULT_NAMES = HEADS
-"""Names of the results of a rollout."""
 _TRIALS_AT_ONCE = 1296
 """Number of trials of all boards per task of a worker."""
 TRIALS_A_CHECK = 9 * ROUND
@@ -75,7 +73,7 @@ class RolloutResult(Tabular):
         ]
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        titles = ["position", *(name.replace("_", " ") for name in RESULT_NAMES), "trials"]
+        titles = ["position", *(name.replace("_", " ") for name in HEADS), "trials"]
         return titles, [
             [
                 str(row),
@@ -99,7 +97,7 @@ class RolloutResult(Tabular):
 
 def by_name(row: FloatArray) -> dict[str, float]:
     """Return the values of a result (6,), such as its means, by name."""
-    return dict(zip(RESULT_NAMES, row.tolist(), strict=True))
+    return dict(zip(HEADS, row.tolist(), strict=True))
 
 
 class CubeStart(NamedTuple):
@@ -141,7 +139,7 @@ def rollout(
         label=f"rolling out with {evaluator.name}",
         jobs=jobs,
     )
-    shape = (len(packed), len(RESULT_NAMES))
+    shape = (len(packed), len(HEADS))
     return RolloutResult(
         np.array([tally.mean() for tally in tallies]).reshape(shape),
         np.array([tally.errors() for tally in tallies]).reshape(shape),
@@ -153,7 +151,7 @@ def rollout(
 
 def equity_error(tally: Tally) -> float:
     """Return the largest standard error of the equities in a tally of `tally_trials`."""
-    return float(tally.errors()[len(OUTPUTS) :: len(RESULT_NAMES)].max())
+    return float(tally.errors()[EQUITY_HEAD :: len(HEADS)].max())
 
 
 def tally_trials(
@@ -177,7 +175,7 @@ def tally_trials(
     most ``settings.se`` after a multiple of `TRIALS_A_CHECK`. Trial t of a board uses the random stream
     (seed, its entry of `items`, t), so that the result does not depend on `jobs`.
     """
-    columns = together * len(RESULT_NAMES)
+    columns = together * len(HEADS)
     tallies = [Tally(columns, settings.rolls_of(int(item))) for item in items[::together]]
     settled: set[int] = set()
     stops = settings.se > 0
@@ -312,4 +310,4 @@ def _play_with_cube(
         settings,
         doubles_first=cube.doubles_first,
     )
-    return start, games.results.reshape(count, trials, len(RESULT_NAMES))
+    return start, games.results.reshape(count, trials, len(HEADS))

@@ -11,12 +11,13 @@ from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities, StaticEvaluator, load_static
 from motif.evaluators.model import table_model
+from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import filtered
 from motif.parameters.position_class import position_class
 from motif.players import CompiledPlayer
-from motif.rollouts import RESULT_NAMES, RolloutResult, RolloutSettings, rollout
+from motif.rollouts import RolloutResult, RolloutSettings, rollout
 from motif.rollouts.tally import mean_and_error, p_value
-from motif.rollouts.trials import TRIALS_A_CHECK
+from motif.rollouts.trials import TRIALS_A_CHECK, by_name
 from motif.runtime.errors import PositionError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.test_pubeval import table_scores
@@ -110,7 +111,7 @@ def test_mean_and_error_are_those_of_the_trials():
     assert found.trials.tolist() == [60]
     np.testing.assert_allclose(found.sd, found.se * np.sqrt(60))
     assert found.seconds >= 0
-    assert found.mean.shape == found.se.shape == (1, len(RESULT_NAMES)) == (1, 6)
+    assert found.mean.shape == found.se.shape == (1, len(HEADS)) == (1, 6)
 
 
 def test_the_error_formula():
@@ -369,4 +370,4 @@ def test_invalid_positions():
 
 
 def test_the_names_of_the_columns():
-    assert list(RESULT_NAMES) == [*OUTPUTS, "equity"]
+    assert list(by_name(np.arange(6.0))) == [*OUTPUTS, "equity"]

@@ -211,13 +211,8 @@ class _FitState:
         self.history: list[HiddenPass] = []
         self.step = 0
 
-    def measured(self) -> _Weights:
-        """Return the weights with hidden units for the original inputs."""
-        inputs = self.weights.inputs / self.scale.spread[:, None]
-        return self.weights._replace(inputs=inputs, bias=self.weights.bias - self.scale.middle @ inputs)
-
     def take_step(self, slopes: list[Float32Array], rate: float) -> None:
-        """Take a step against the gradient by the weights that `measured` returns."""
+        """Take a step against the gradient by the weights for the original inputs (`_for_inputs`)."""
         middle, spread = self.scale
         by_inputs = (slopes[0] - middle[:, None] * slopes[1]) / spread[:, None]
         self.step += 1
@@ -237,8 +232,7 @@ class _FitState:
 
     def result(self) -> HiddenFit:
         """Return the best weights, for the original inputs."""
-        self.weights = self.best
-        best, size = self.measured(), len(self.best.pairs)
+        best, size = _for_inputs(self.best, self.scale), len(self.best.pairs)
         order = np.argsort(-np.abs(best.outputs).sum(axis=0), kind="stable")
         points = best.inputs[size:].T.reshape(-1, *POINT_SHAPE)
         hidden = HiddenLayer(
@@ -315,6 +309,12 @@ def _continued(start: FittedClass, scale: _Scale) -> _Weights:
     return _Weights(*(np.ascontiguousarray(each, np.float32) for each in weights))
 
 
+def _for_inputs(weights: _Weights, scale: _Scale) -> _Weights:
+    """Return weights for standardised inputs with those of hidden units for the original inputs."""
+    inputs = weights.inputs / scale.spread[:, None]
+    return weights._replace(inputs=inputs, bias=weights.bias - scale.middle @ inputs)
+
+
 def _copied(weights: _Weights) -> _Weights:
     return _Weights(*(each.copy() for each in weights))
 
@@ -349,7 +349,7 @@ def _train(
     steps = settings.passes * max(1, -(-rows.training // _BATCH))
     errors = np.zeros(2)
     for shards in _batches(starts, random):
-        weights = state.measured()
+        weights = _for_inputs(state.weights, state.scale)
         count = sum(len(picked) for picked, _ in shards)
         slopes_of = partial(_slopes, rows, state.scale, weights, settings.ranking, count)
         outcomes = list(pool.map(slopes_of, shards))
@@ -424,7 +424,7 @@ def _validated(
     count = len(rows.labels) - rows.training
     if not count:
         return None, None
-    weights = state.measured()
+    weights = _for_inputs(state.weights, state.scale)
     firsts = range(rows.training, len(rows.labels), _VALIDATION_ROWS)
 
     def errors(first: int) -> FloatArray:

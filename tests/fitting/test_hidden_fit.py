@@ -65,7 +65,7 @@ def test_slopes_are_those_of_the_error():
     random = np.random.default_rng(0)
     for weight in state.weights:
         weight += random.normal(0, 0.05, weight.shape).astype(np.float32)
-    weights = state.measured()
+    weights = hidden_fit._for_inputs(state.weights, state.scale)
     shard = np.arange(48), np.arange(0, 49, 4)
 
     def error(changed: hidden_fit._Weights) -> float:
@@ -94,7 +94,9 @@ def test_gammons_that_the_rules_exclude_have_no_slope():
     rows = replace(rows, boards=boards)
     state = hidden_fit._FitState(hidden_fit._random_start(rows, SETTINGS), hidden_fit._scale(rows))
     shard = np.arange(48), np.arange(0, 49, 4)
-    slopes, _ = hidden_fit._slopes(rows, state.scale, state.measured(), 10.0, 48, shard)
+    slopes, _ = hidden_fit._slopes(
+        rows, state.scale, hidden_fit._for_inputs(state.weights, state.scale), 10.0, 48, shard
+    )
     assert (slopes[3][1:] == 0).all()
     assert slopes[3][0] != 0
 

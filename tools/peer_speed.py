@@ -81,7 +81,7 @@ def main() -> None:
     for _ in range(ROUNDS):
         for name, task in tasks.items():
             rounds[name].append(task())
-        speeds.append(measure_speed(default_player(), 2, SECONDS / ROUNDS))
+        speeds.append(measure_speed(load_static(default_player()), 2, SECONDS / ROUNDS))
     means = {name: mean_of(figures) for name, figures in rounds.items()}
     print(f"one core, per second; means of {ROUNDS} rounds; motif plays {default_player()}")
     print(line("full rollout trials, gnubg 0-ply", means["gnubg"]))

@@ -31,18 +31,17 @@ _SHORTEST = 0.01
 
 
 def measure_speed(
-    player: StaticEvaluator | str, jobs: int | None = None, seconds: float = 2.0
+    evaluator: StaticEvaluator, jobs: int | None = None, seconds: float = 2.0
 ) -> dict[str, float]:
     """Return figures by name, for one core and, with the suffix ``_all_cores``, for `jobs` workers.
 
-    ``pubeval_games_per_second``: PubEval against itself.  ``motif_games_per_second``: `player` against
+    ``pubeval_games_per_second``: PubEval against itself.  ``motif_games_per_second``: `evaluator` against
     itself, evaluating every legal play; ``motif_filtered_...`` with its move filter.  ``plays_per_second``:
-    legal plays generated in random games. ``evaluations_per_second``: positions scored by `player`. Each
+    legal plays generated in random games. ``evaluations_per_second``: positions scored by `evaluator`. Each
     measurement takes about `seconds`.
     """
     if not isinstance(seconds, Real) or not _SHORTEST <= seconds < math.inf:
         raise SettingError(f"seconds must be at least {_SHORTEST}, not {shown(seconds)}", "seconds")
-    evaluator = load_static(player) if isinstance(player, str) else player
     workers = worker_count(jobs)
     tasks = {
         "pubeval_games_per_second": partial(_games_per_second, load_static("pubeval").model),

@@ -195,8 +195,9 @@ def speed(
     Each rate is measured on one core and on all cores, with the weights of --player.
     """
     from motif.benchmarks.speed import measure_speed
+    from motif.evaluators import load_static
 
-    rates = measure_speed(player, jobs, seconds)
+    rates = measure_speed(load_static(player), jobs, seconds)
     if printed_json(json, rates):
         return
     rows = [(name.replace("_", " "), f"{rate:,.0f}") for name, rate in rates.items()]

@@ -11,8 +11,6 @@ lowest of all solvers.
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -36,7 +34,7 @@ from motif.reports.style import BLUE, FAINT, GREEN, INK, SMALL, VERMILION, pictu
 from motif.runtime.arrays import Float32Array, FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.parallel import one_thread
-from tools.fit_speed import made_samples
+from tools.fit_speed import made_samples, stay_on_one_core, worked_apart
 from tools.import_graph import ROOT
 from tools.marked_page import reporting, write_region
 
@@ -92,15 +90,13 @@ def fitted_curve(method: str, values: Float32Array, labels: FloatArray) -> Curve
 
 def measured(positions: int) -> list[Curve]:
     """Return the curves of all methods, each from its own process."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     curves = []
     with tempfile.TemporaryDirectory(prefix="motif-fit-curves-") as place:
         boards, labels = made_samples(positions)
         np.save(Path(place) / "features.npy", features(parameter_set("keith"), boards))
         np.save(Path(place) / "labels.npy", labels)
         for method in METHODS:
-            words = [sys.executable, "-m", "tools.fit_curves", "--work", place, method]
-            done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, check=False)
+            done = worked_apart("tools.fit_curves", place, method)
             if done.returncode:
                 raise SettingError(f"the fit by {method} ended with code {done.returncode}")
             curves.append(Curve(**json.loads(done.stdout.splitlines()[-1])))
@@ -169,8 +165,7 @@ def _cell(curve: Curve, end: int) -> str:
 
 def work(place: Path, method: str) -> Curve:
     """Fit the samples in `place` with one method; runs in its own process."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    stay_on_one_core()
     with one_thread():
         return fitted_curve(method, np.load(place / "features.npy"), np.load(place / "labels.npy"))
 

@@ -257,11 +257,23 @@ def of_lsmr(matrix: Array, labels: Array, ridge: float, least: float, limit: flo
         steps *= _GROWTH
 
 
+def stay_on_one_core() -> None:
+    """Keep this process on one core, where the system allows it."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def worked_apart(module: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+    """Run ``python -m MODULE --work WORDS`` in a process whose numerical libraries use one thread."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", module, "--work", *words]
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False)
+
+
 def work(folder: Path, method: str, least: float, limit: float) -> Timed:
     """Measure one method on the samples in `folder`; runs in its own process."""
     warnings.simplefilter("ignore")
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    stay_on_one_core()
     values, labels = np.load(folder / "features.npy"), np.load(folder / "labels.npy")
     terms = Terms.all_pairs(values.shape[1])
     with one_thread():
@@ -279,14 +291,7 @@ def work(folder: Path, method: str, least: float, limit: float) -> Timed:
 
 
 def _in_process(folder: Path, method: str, least: float, limit: float) -> Timed:
-    words = ["--work", str(folder), method, repr(least), repr(limit)]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "tools.fit_speed", *words],
-        env=environment,
-        stdout=subprocess.PIPE,
-        check=False,
-    )
+    done = worked_apart("tools.fit_speed", str(folder), method, repr(least), repr(limit))
     if done.returncode:
         return Timed(method, why_not=f"ended with code {done.returncode} (memory?)")
     return Timed(**json.loads(done.stdout.splitlines()[-1]))

@@ -29,6 +29,7 @@ from motif.runtime.files import check_target, path_of, paths_of
 from motif.runtime.frames import Row
 from motif.runtime.settings import changed, check_count, check_flag, check_seed, settings_with
 from motif.sampling.dataset import Dataset
+from motif.sampling.dataset_files import ROLLOUTS
 from motif.sampling.game_results import ScoreResults, read_results
 from motif.sampling.recorded_games import read_games
 from motif.sampling.sample import SampleResult, SampleSettings
@@ -46,7 +47,7 @@ def sample(
     out: Path | str | None = None,
     *,
     player: PlayerLike | None = None,
-    label: PlayerLike = "rollout",
+    label: PlayerLike = ROLLOUTS,
     recorded: Sequence[Path | str] | Path | str = (),
     resume: bool = False,
     jobs: int | None = None,
@@ -100,7 +101,7 @@ def sample(
         raise SettingError("player: missing player, such as player='latest'", "player")
     base = settings or SampleSettings(player="")
     own, name = _named(base.player if player is None else player)
-    labeller, label_name = _named(base.label if settings and label == "rollout" else label)
+    labeller, label_name = _named(base.label if settings and label == ROLLOUTS else label)
     said = changed(base, {**changes, "player": name, "label": label_name})
     if labeller is None and not (said.is_rolled_out or said.is_by_outcome):
         evaluator_of(label_name)

@@ -96,6 +96,7 @@ def _paths(begun: str, suffixes: tuple[str, ...] = WEIGHT_SUFFIXES) -> Iterator[
 
 
 _LARGEST_SEED = 2**53
+"""Largest seed of a command: any JSON reader preserves whole numbers up to it, and seeds are in the JSON."""
 DEFAULT_PLAYER = default_player()
 """Name of the default player."""
 

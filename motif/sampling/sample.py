@@ -138,7 +138,7 @@ class SampleSettings(SamplePlan):
         },
     )
     label: str = setting(
-        "rollout",
+        ROLLOUTS,
         "Source of labels: `rollout`, a player such as wildbg, gnubg or a weight file, or, for recorded "
         "games, `outcome`.",
     )

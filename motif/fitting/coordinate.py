@@ -136,9 +136,8 @@ class _CoordinateState:
 
     def _gradient(self) -> FloatArray:
         """Return half the derivative of the error by the active weights."""
-        objective, train = self._objective, self._train
-        rows = self.point.slopes * objective.operator.apply_twice(self.point.residuals)
-        sums = term_sums(self.terms, train.features, rows)
+        objective = self._objective
+        sums = term_sums(self.terms, self._train.features, objective.row_gradient(self.point))
         return sums + (objective.penalty * self.weights)[: self.terms.count]
 
     def _combined(self, gradient: FloatArray, step: _Step) -> _Step:

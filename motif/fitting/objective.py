@@ -165,8 +165,11 @@ class Objective:
 
     def gradient(self, weights: FloatArray, point: Linearization) -> FloatArray:
         """Return the derivative of the error by every weight (count,); `point` is `at(weights)`."""
-        rows = point.slopes * self.operator.apply_twice(point.residuals)
-        return 2 * (self.term_sums(rows) + self.penalty * weights)
+        return 2 * (self.term_sums(self.row_gradient(point)) + self.penalty * weights)
+
+    def row_gradient(self, point: Linearization) -> FloatArray:
+        """Return half the derivative of the error by every raw prediction (n,), without the ridge."""
+        return point.slopes * self.operator.apply_twice(point.residuals)
 
     def curvature_product(self, point: Linearization, direction: FloatArray) -> FloatArray:
         """Return Gauss-Newton's approximate second derivative times `direction`, both (count,)."""

@@ -175,7 +175,7 @@ def significance(
     point = objective.at(vector)
     # A product with the inverse lets other threads run at the same time, unlike SciPy's solver.
     inverse = Preconditioner(objective, point, _ROWS_PER_WEIGHT).inverse()
-    scores = point.slopes * objective.operator.apply_twice(point.residuals)
+    scores = objective.row_gradient(point)
     statistics = term_statistics(problem.terms, vector, problem.link, train.features, train.sample_weights)
     transform = centring(problem.terms, statistics.means[1 : 1 + problem.terms.size])
 

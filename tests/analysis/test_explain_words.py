@@ -157,6 +157,16 @@ def test_the_parts_of_a_position_add_up(player):
         )
 
 
+@pytest.mark.parametrize("player", ["motif-v1", "keith-v1", "bras"])
+def test_the_amounts_of_a_summary_add_up_to_its_value(player):
+    evaluator = load_static(player)
+    for board in some_boards("pubeval", 20, 5):
+        found = explain_position(evaluator, Position(board))
+        value, *parts = map(float, re.findall(r"(?<= )[+-]\d+\.\d+", found.summary))
+        unit = 10 ** -len(re.search(r"\.(\d+)", found.summary)[1])
+        assert sum(parts) == pytest.approx(value, abs=(len(parts) + 1) * unit / 2)
+
+
 def test_in_a_balanced_position_only_the_roll_counts():
     found = explain_position(motif_v1(), START)
     assert found.parts.groups == ()

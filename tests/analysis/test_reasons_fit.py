@@ -200,6 +200,16 @@ def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, diffe
     assert english.say("certainty", key, player="motif-v19@2", error=english.amount(error)) == words
 
 
+def test_the_certainty_is_that_of_the_difference_shown():
+    """Equities that differ by 0.0001 may be shown as 0.001 apart, and those that differ by 0.0006 as equal."""
+    told = motif.explain("uHtmAgDYPZsCAA", "61", versus="12/6 9/8")
+    assert told.summary == "11/10 9/3 is 0.001 points ahead of 12/6 9/8: too close to call."
+    assert told.certainty.startswith("Between plays this close, motif-v19@2 is often wrong")
+    score = {"length": 7, "score": (5, 5), "cube": 2, "owner": "opponent"}
+    told = motif.explain("TgAAgN29AQAEAA", "54", versus="7/2 6/2", **score)
+    assert (told.summary, told.certainty) == ("7/3 6/1 is as good as 7/2 6/2.", "")
+
+
 @pytest.mark.parametrize(
     ("language", "words"), [("en", "Both equities are exact."), ("de", "Beide Equitys sind exakt.")]
 )

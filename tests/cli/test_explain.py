@@ -159,7 +159,7 @@ def test_all_needs_detailed_in_evaluate(motif):
 def test_detailed_shows_the_parts_of_a_value(motif, motif_json, weight_file):
     out = motif("evaluate", BLITZ, "--detailed", "--player", weight_file).out
     assert "being on roll" in out
-    assert "the other side" in out
+    assert "; from the opponent's side: " in out
     record = motif_json("evaluate", BLITZ, "--detailed", "--player", weight_file)
     found = record["explanation"]
     parts = sum(group["contribution"] for group in found["groups"])

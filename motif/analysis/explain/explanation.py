@@ -351,7 +351,7 @@ def explain_play(
     difference = evidence.difference
     in_chances = comparison.parts.scale.win_only and evidence.cubeful is None
     shown = difference if in_chances else choice.shown_difference
-    certainty, error = _certainty(evaluator.name, choice, difference)
+    certainty, error = _certainty(evaluator.name, choice, shown)
     return Explanation(
         evaluator=evaluator.name,
         position=position,
@@ -500,13 +500,18 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
         return AmountScale(1.0, parts.scale.win_only).in_words(value, words)
 
     on_roll = f"{words.say('position', 'on_roll')} {of_values((first.value + second.value) / 2)}"
+    named = parts.shown_groups[:_SUMMED_UP]
+    listed = [on_roll, *groups_with_amounts(named, parts.scale, words)]
+    rest = sum(amount for _, amount in parts.groups) - sum(amount for _, amount in named)
+    if parts.scale.counts(rest):
+        listed.append(f"{words.say('position', 'rest')} {parts.scale.in_words(rest, words)}")
     summary = words.say(
         "position",
         "summary",
         even=words.say("position", "even_chances" if parts.scale.win_only else "even_game"),
         value=of_values(first.value),
         unit=parts.scale.unit_in(words),
-        parts=", ".join([on_roll, *groups_with_amounts(parts.shown_groups[:_SUMMED_UP], parts.scale, words)]),
+        parts=", ".join(listed),
     )
     return PositionExplanation(first.x, (first.x + second.x) / 2, parts, summary)
 

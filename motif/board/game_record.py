@@ -6,6 +6,7 @@ order of its actions; `GameRecorder` builds a record; `game_facts` summarises a 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from numbers import Integral
 from typing import Literal
 
@@ -168,6 +169,16 @@ def with_crawford(record: MatchRecord, stated: Iterable[bool | None]) -> MatchRe
         for index, game in enumerate(record.games)
     )
     return replace(record, games=games)
+
+
+def score_jumps(record: MatchRecord) -> list[int]:
+    """Return the indices of a match's games that begin at another score than the previous game ended at."""
+    games = record.games if record.length else ()
+    return [
+        index
+        for index, (before, game) in enumerate(pairwise(games), 1)
+        if before.result is not None and game.score != before.score_after
+    ]
 
 
 class GameProgress:

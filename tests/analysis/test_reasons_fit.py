@@ -201,7 +201,7 @@ def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, diffe
 
 
 def test_the_certainty_is_that_of_the_difference_shown():
-    """Equities that differ by 0.0001 may be shown as 0.001 apart, and those that differ by 0.0006 as equal."""
+    """Equities 0.0001 apart may be shown with a difference of 0.001, and those 0.0006 apart as equal."""
     told = motif.explain("uHtmAgDYPZsCAA", "61", versus="12/6 9/8")
     assert told.summary == "11/10 9/3 is 0.001 points ahead of 12/6 9/8: too close to call."
     assert told.certainty.startswith("Between plays this close, motif-v19@2 is often wrong")

@@ -1,6 +1,7 @@
 """The page and the text of a match analysis: complete, self-contained, and consistent with the figures."""
 
 import re
+from dataclasses import replace
 from html import escape
 from xml.etree import ElementTree
 
@@ -64,6 +65,21 @@ def test_boards_are_side_by_side_where_they_fit(analysis):
     assert boards == sum(line.count("|BAR|") for line in narrow)
     assert max(line.count("|BAR|") for line in wide) == 2
     assert max(line.count("|BAR|") for line in narrow) == 1
+
+
+def test_a_score_that_contradicts_the_game_before_is_reported(analysis):
+    assert not any("although game" in sentence for sentence in reading_of_figures(analysis))
+    first, second, *rest = analysis.record.games
+    ended = "{}-{}".format(*first.score_after)
+    games = (first, replace(second, score=(1, 1)), *rest)
+    record = replace(analysis.record, games=games)
+    jumps = [line for line in reading_of_figures(replace(analysis, record=record)) if "although game" in line]
+    assert jumps[0] == (
+        f"In the record, game 2 begins at 1-1, although game 1 ended at {ended}; plays are judged at the "
+        "recorded score."
+    )
+    money = replace(record, length=0)
+    assert not any("although" in line for line in reading_of_figures(replace(analysis, record=money)))
 
 
 def test_the_figures_of_both_players_are_shown(analysis):

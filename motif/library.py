@@ -580,7 +580,7 @@ def match_options(match: MatchKeywords) -> MatchOptions:
         text = "-".join(map(str, score if np.ndim(score) else [score]))
         if not is_score(text):
             raise SettingError(
-                f"invalid score {shown(score)}: it must be two numbers such as (3, 5)", "score"
+                f"invalid score {shown(score)}: it must be two whole numbers such as (3, 5)", "score"
             )
         return changed(MatchOptions(), {**match, "score": text})
     return changed(MatchOptions(), match)

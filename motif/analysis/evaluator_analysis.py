@@ -237,7 +237,7 @@ def scale_of(evaluator: StaticEvaluator, head: str) -> ValueScale:
     low, high = bounds(head)
     if head == "equity":
         return ValueScale("x", 1.0, "equity", "points", low, high)
-    return ValueScale("x", 1.0, f"{HEAD_WORDS[head]} chance", "%", _PERCENT * low, _PERCENT * high)
+    return ValueScale("x", 1.0, f"{HEAD_WORDS[head]} probability", "%", _PERCENT * low, _PERCENT * high)
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def is_score(text: str) -> bool:
 
 def _score(text: str) -> tuple[int, int]:
     if not is_score(text):
-        raise SettingError(f"invalid score {shown(text)}: it must be two numbers such as 3-5", "score")
+        raise SettingError(f"invalid score {shown(text)}: it must be two whole numbers such as 3-5", "score")
     own, opponent = text.split("-")
     return int(own), int(opponent)
 

@@ -238,6 +238,10 @@ def _print_bras(bras: Record) -> None:
     )
 
 
+_NO_DOUBLE = ("crawford", "owned", "dead")
+"""Verdicts that say why there is no double, as `CubeDecision.action` does."""
+
+
 def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
     from motif.analysis.confirmation import cube_source
     from motif.analysis.cube_records import cube_words
@@ -247,7 +251,7 @@ def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
     say(
         f"{player}: {percent(chances.win)} wins ({percent(chances.win_gammon)} gammons), "
         f"{percent(1 - chances.win)} losses ({percent(chances.lose_gammon)} gammons), "
-        f"cubeless {chances.equity:+z.3f}{how}"
+        f"cubeless {chances.equity:+z.3f}{' for money' * (decision.state.length > 0)}{how}"
     )
     mwc = decision.state.length > 0
     rows = [
@@ -274,7 +278,9 @@ def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
             if modelled
             else "The windows are those of the cube model without lookahead; the equities look ahead.\n"
         )
-    say(f"{sentence(decision.action)}  {cube_words(decision)}")
+    words = cube_words(decision)
+    says_why = decision.verdicts[0].key in _NO_DOUBLE
+    say(words if says_why else f"{sentence(decision.action)}  {words}")
 
 
 def _window_row(window: "MarketWindow") -> tuple[str, ...]:

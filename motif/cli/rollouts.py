@@ -126,7 +126,7 @@ def _play_out(question: "RolloutQuestion", json: bool) -> None:
         return
     print_board(question.position, question.match)
     _print_result(result)
-    say(f"{_counted(int(result.trials[0]))} by {_by_whom(question)} in {result.seconds:.1f} s")
+    say(f"{_counted(int(result.trials[0]))} by {_by_whom(question)}, in {result.seconds:.1f} s")
 
 
 def _decide(question: "RolloutQuestion", json: bool) -> None:
@@ -138,7 +138,7 @@ def _decide(question: "RolloutQuestion", json: bool) -> None:
         return
     print_board(question.position, question.state)
     _print_cube(result, static)
-    say(f"{_counted(result.trials)} of each by {_by_whom(question)} in {result.seconds:.1f} s")
+    say(f"{_counted(result.trials)} of each by {_by_whom(question)}, in {result.seconds:.1f} s")
 
 
 def _counted(trials: int, what: str = "") -> str:
@@ -225,7 +225,7 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     say(_verdict(comparison))
     each = _counted(comparison.trials, " per play")
     trials = f"{comparison.all_trials} trials in total" if early and comparison.trials > 1 else each
-    say(f"{trials} by {by_whom} in {comparison.seconds:.1f} s")
+    say(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
 
 
 def _verdict(result: "Comparison") -> str:

@@ -155,14 +155,14 @@ def terms(
     """
     from motif.analysis.term_report import chosen_head, effect_summaries, observed_positions, term_summaries
     from motif.analysis.unit_report import unit_summaries
-    from motif.evaluators import load_static
+    from motif.evaluators.known_players import load_weighted
     from motif.evaluators.static import weights_of
     from motif.reports.term_pages import TermReport, reading_of_terms
 
     words = phrases(language)  # An unknown language should fail before positions are sampled.
     _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
     check_apart([weights, source.table, source.positions], html)
-    evaluator = load_static(weights)
+    evaluator = load_weighted(weights)
     file = weights_of(evaluator)
     find_boards = partial(source.boards, evaluator, class_name, seed, jobs)
     if shown.unit is not None:
@@ -295,12 +295,12 @@ def inspect(
     importance and effects.  docs/how-to/analysis.md in motif's source explains them.
     """
     from motif.analysis.evaluator_analysis import MAX_IMPORTANT
-    from motif.evaluators import load_static
+    from motif.evaluators.known_players import load_weighted
     from motif.players import load
     from motif.reports.analysis_page import analyse as make_analysis
 
     analysis, files, summary = make_analysis(
-        load_static(weights),
+        load_weighted(weights),
         out,
         player=None if player is None else load(player),
         dataset=dataset,

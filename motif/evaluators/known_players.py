@@ -278,15 +278,27 @@ def _static_called(name: str, offered: Sequence[PlayerSpec]) -> "StaticEvaluator
     if entry.kind is Kind.CHOOSER:
         raise PlayerError(f"the player {name!r} has no values: it cannot evaluate, look ahead or roll out")
     raise PlayerError(
-        f"{quoted(name)} is {entry.kind}; rollouts and self-play need a static evaluator: {static_words()}"
+        f"{quoted(name)} is {entry.kind}; a static evaluator is needed here: {static_words()}"
     )
+
+
+def load_weighted(name: str) -> "StaticEvaluator":
+    """Return the static evaluator called `name`; raises `PlayerError` for a player without weights."""
+    from motif.evaluators.static import no_weights, weights_of
+
+    entry = entry_of(own_name(name))
+    if entry is not None and entry.kind is not Kind.STATIC:
+        raise no_weights(name)
+    evaluator = load_static(name)
+    weights_of(evaluator)
+    return evaluator
 
 
 def weights_called(name: str) -> "WeightFile":
     """Return the weights of the player called `name`; raises `PlayerError` for a player without weights."""
     from motif.evaluators.static import weights_of
 
-    return weights_of(load_static(name))
+    return weights_of(load_weighted(name))
 
 
 def without_plies(name: str) -> str:

@@ -322,8 +322,13 @@ def weights_of(evaluator: Evaluator) -> WeightFile:
     """Return the weights of a static evaluator; raises `PlayerError` for an evaluator without weights."""
     weights = evaluator.weights if isinstance(evaluator, StaticEvaluator) else None
     if weights is None:
-        raise PlayerError(f"the player {evaluator.name!r} has no weights: name a weight file, bras or phase")
+        raise no_weights(evaluator.name)
     return weights
+
+
+def no_weights(name: str) -> PlayerError:
+    """Return the error for a player without weights, where weights are needed."""
+    return PlayerError(f"the player {name!r} has no weights: name a weight file, bras or phase")
 
 
 def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:

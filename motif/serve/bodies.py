@@ -59,6 +59,7 @@ _INSTEAD = {
 """Fields of other programs' interfaces, and what to send instead."""
 _MESSAGES = {
     "missing": "is missing",
+    "tuple_type": "must be two numbers in brackets, such as [3, 1]",
     **dict.fromkeys(
         ("dict_type", "model_type", "model_attributes_type"),
         'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',

@@ -302,7 +302,8 @@ class UbgiEngine:
         kind = _check_one_of(named.get("type", "money"), ("money", "match"))
         length = _number(named.get("length", "1" if kind == "match" else "0"))
         if bool(length) != (kind == "match") and "type" in named:
-            raise RefusalError(BAD_VALUE, f"a {kind} session to {length} points")
+            needed = "at least 1" if kind == "match" else "0"
+            raise RefusalError(BAD_VALUE, f"the length of a {kind} session must be {needed}, not {length}")
         jacoby, crawford = (_switch(named.get(name, "off")) for name in ("jacoby", "crawford"))
         self._task = replace(self._task, session=Session(length, jacoby, crawford))
         return ()

@@ -246,6 +246,8 @@ class Prompter:
                     return
                 case word, "" if word in _HELP:
                     self._help([_SAVE, "no", "back"])
+                case _:
+                    self._screen.say(f"please type one of: {_SAVE}, no, back")
         raise Quit
 
     def _count_pips(self) -> None:

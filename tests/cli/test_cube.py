@@ -49,7 +49,7 @@ def test_what_people_get(motif):
     text = motif("cube", RACE, "--cube", "2", "--owner", "me", "--player", "pubeval").out
     assert "redouble, take" in text
     text = motif("cube", RACE, "--owner", "opponent", "--player", "pubeval").out
-    assert "No double, the opponent owns the cube." in text
+    assert "The opponent owns the cube, so only they can double." in text
 
 
 def test_ids_bring_their_match_along(motif_json):
@@ -241,7 +241,7 @@ def test_windows_that_cannot_be_measured(motif, monkeypatch, tmp_path, words, sa
     ("words", "reason"),
     [
         ((RACE, "--score", "3-5"), "--score needs a match: give --length"),
-        ((RACE, "--length", "7", "--score", "3:5"), "it must be two numbers such as 3-5"),
+        ((RACE, "--length", "7", "--score", "3:5"), "it must be two whole numbers such as 3-5"),
         ((RACE, "--length", "7", "--score", "7-5"), "the match is over"),
         ((RACE, "--length", "7", "--score", "3-5", "--crawford"), "a player must be 1-away"),
         ((RACE, "--crawford"), "no Crawford game"),

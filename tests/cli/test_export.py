@@ -51,6 +51,7 @@ def test_bad_input(motif, weight_file, tmp_path):
     torn.write_bytes(b"\x08\x07\x12")
     cases = [
         (("export", "pubeval", "--onnx", "x"), "'pubeval' has no weights: name a weight file"),
+        (("export", "gnubg", "--onnx", "x"), "'gnubg' has no weights: name a weight file"),
         (("export", "motif-v1+bearoff", "--onnx", "x"), r"'motif-v1\+bearoff' has bearoff tables"),
         (("export", "nobody", "--onnx", "x"), "no player is called 'nobody'"),
         (("export", tmp_path / "none.yaml", "--onnx", "x"), "no such weight file"),

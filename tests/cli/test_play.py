@@ -316,8 +316,9 @@ def test_a_file_of_another_user_is_not_overwritten(typing, tmp_path, monkeypatch
 
 def test_quit_asks_about_unsaved_games(typing, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ending = typing(["1", "quit", "back", "quit", "save a.mat"], *OPPONENT)
-    assert ending.out.count("Save the match? [save FILE, no, back]: ") == 2
+    ending = typing(["1", "quit", "back", "quit", "maybe", "save a.mat"], *OPPONENT)
+    assert ending.out.count("Save the match? [save FILE, no, back]: ") == 3
+    assert ending.out.count("please type one of: save FILE, no, back") == 1
     assert len(read_match(Path("a.mat")).games[0].actions) >= 2
     assert typing(["save b.mat", "quit", "1"], *OPPONENT).out.count("to play") == 2
     kept = typing(["1", "quit"], *OPPONENT, "--save", "c.mat")

@@ -203,6 +203,8 @@ def test_a_page(motif_json, weight_file, tmp_path):
     ("words", "line"),
     [
         (("pubeval",), "'pubeval' has no weights: name a weight file"),
+        (("wildbg",), "'wildbg' has no weights: name a weight file"),
+        (("random",), "'random' has no weights: name a weight file"),
         (("nobody",), "no player is called"),
         (("missing.yaml",), "missing.yaml: no such weight file"),
         (("{weights}", "--head", "equity"), "have no head 'equity' for contact positions; there are win, "),

@@ -61,7 +61,7 @@ def test_whose_name_it_is(name, kind):
 
 @pytest.mark.parametrize(("name", "what"), [("gnubg", "another program"), ("rollout:bras", "a rollout")])
 def test_players_other_than_static_evaluators(name, what):
-    with pytest.raises(PlayerError, match=f"^'{name}' is {what}; rollouts and self-play need a static "):
+    with pytest.raises(PlayerError, match=f"^'{name}' is {what}; a static "):
         load_static(name)
 
 

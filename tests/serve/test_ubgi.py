@@ -122,7 +122,10 @@ def test_no_play_is_a_pass(engine):
         (["set x"], "error bad_value expected set KEY VALUE"),
         (["get engine.colour"], "error unsupported 'engine.colour'"),
         (["setoption name Colour value 1"], "error unsupported 'Colour'"),
-        (["newsession type match length 0"], "error bad_value"),
+        (
+            ["newsession type match length 0"],
+            "error bad_value the length of a match session must be at least 1, not 0",
+        ),
         (["setcube value 2"], "error bad_value expected setcube value N owner WHO"),
         (["setturn p2"], "error bad_value 'p2' is not p0 or p1"),
         (

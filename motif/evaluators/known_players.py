@@ -277,9 +277,7 @@ def _static_called(name: str, offered: Sequence[PlayerSpec]) -> "StaticEvaluator
         raise PlayerError(f"no player is called {quoted(name)}{hint or f'; there are {known}'}")
     if entry.kind is Kind.CHOOSER:
         raise PlayerError(f"the player {name!r} has no values: it cannot evaluate, look ahead or roll out")
-    raise PlayerError(
-        f"{quoted(name)} is {entry.kind}; a static evaluator is needed here: {static_words()}"
-    )
+    raise PlayerError(f"{quoted(name)} is {entry.kind}; a static evaluator is needed here: {static_words()}")
 
 
 def load_weighted(name: str) -> "StaticEvaluator":

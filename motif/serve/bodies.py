@@ -59,7 +59,6 @@ _INSTEAD = {
 """Fields of other programs' interfaces, and what to send instead."""
 _MESSAGES = {
     "missing": "is missing",
-    "tuple_type": "must be two numbers in brackets, such as [3, 1]",
     **dict.fromkeys(
         ("dict_type", "model_type", "model_attributes_type"),
         'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
@@ -67,6 +66,8 @@ _MESSAGES = {
 }
 _RULE = "Input should be "
 """Beginning of the messages of pydantic that state a rule."""
+_PAIRS = {"dice": "two numbers such as [3, 1]", "score": "two numbers such as [3, 5]"}
+"""Rules of fields that pydantic calls tuples."""
 
 
 class InvalidRequest(HTTPException):
@@ -91,6 +92,8 @@ def first_fault(
     said = _MESSAGES.get(first["type"], first["msg"])
     if said.startswith(_RULE):
         rule = said.removeprefix(_RULE).partition(", unable to ")[0]
+        if first["type"] == "tuple_type":
+            rule = _PAIRS.get(places[0], rule)
         said = f"must be {rule}, not {shown(first['input'])}"
     if not where and first["type"] == "missing":
         said = f"the body is missing; {_MESSAGES['model_type']}"

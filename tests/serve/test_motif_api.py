@@ -215,6 +215,7 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
             "owner: must be 'me', 'opponent', 'none', 'centre' or 'you', not 'center'",
         ),
         ("hint", {"id": OPENING, "dice": [True, 1]}, "dice.0: must be a valid integer, not True"),
+        ("hint", {"id": OPENING, "dice": 31}, "dice: must be two numbers such as [3, 1], not 31"),
         ("hint", {"id": OPENING, "dice": ["3", 1]}, "dice.0: must be a valid integer, not '3'"),
         ("cube", {"id": OPENING, "length": True}, "length: must be a valid integer, not True"),
         (

@@ -1,4 +1,4 @@
-"""JSON records of evaluate, plays and hint for many positions at once."""
+"""JSON records of evaluate, plays and hint, for one position or many at once."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial

@@ -254,6 +254,14 @@ TOLD = {
     ("z92DAADNdgEwGA", "21", "18/15*", "6/3"): [
         "Hits on the 15 point and sends a checker back.",
     ],
+    ("4HPwgCLg6+ABMA", "21", "7/5* 6/5", "7/5*/4*"): [
+        "Does not hit on the 4 point but makes the 5 point: 4 of 36 rolls dance instead of 1.",
+        "Leaves no shot, while 13 rolls hit after 7/5*/4*.",
+    ],
+    ("4HPwgCLg6+ABMA", "21", "7/5* 6/5", "8/7 6/4*"): [
+        "Does not hit on the 4 point but hits and makes the 5 point.",
+        "Leaves no shot, while 20 rolls hit after 8/7 6/4*.",
+    ],
 }
 
 

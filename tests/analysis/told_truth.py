@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from motif.analysis.explain import Explanation
-from motif.analysis.explain.reasons import Reason
+from motif.analysis.explain.reasons import FORGONE, Reason
 from motif.board.moves import play_batches
 from tests.board.oracle import PlainBoard, boards_after, other_view
 
@@ -475,6 +475,11 @@ def is_true(claim: Claim, told: Explanation) -> bool:
         return (claim.facts["count"], claim.facts["others"]) == counts
     if phrase == "hits":
         return hits_are_true(claim, told)
+    if (point := claim.facts.get(FORGONE)) is not None:
+        there = [board[point] for board in (claim.before, claim.own, claim.other)]
+        opponents_on_bar = -claim.own[0], -claim.other[0]
+        if not (there[0] < 0 and there[1] < 0 <= there[2] and opponents_on_bar[0] <= opponents_on_bar[1]):
+            return False
     return CHECKS[phrase](claim)
 
 

@@ -132,6 +132,12 @@ class EventView:
         for kind in kinds.split():
             yield from getattr(self, f"_{kind}")()
 
+    @property
+    def forgone_hit(self) -> int | None:
+        """The point on which only the other play hits; None if this play hits more checkers."""
+        hits_more = self.board[OPPONENT_BAR] < self.other_board[OPPONENT_BAR]
+        return None if hits_more or not self.event.missed else max(self.event.missed)
+
     @cached_property
     def _own(self) -> IntArray:
         return own_checkers(self.board)

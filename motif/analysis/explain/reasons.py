@@ -33,6 +33,10 @@ MIN_SHOWN = 0.0005
 _NOTHING = 1e-9
 _MADE, _MADE_RATHER = "home_point", "home_point_rather"
 """Phrases for a home point made: on its own, and compared with the other play's."""
+FORGONE = "forgone"
+"""Fact of a reason: the point on which only the other play hits."""
+_ABOUT_HITS = ("not_hit", "hit_rather")
+"""Phrases that say that the other play hits."""
 _COUNTED_AHEAD = {"hits": "shots", "next_rolls": "next_rolls"}
 """Board concepts that duplicate a reason of lookahead, by its phrase."""
 
@@ -120,6 +124,8 @@ def reasons_of(
             numbers = counted[own], counted[other]
             view = EventView(event, situation, after[own], after[other], ways[own], both, numbers, gain)
             fact = next(view.facts())
+            if (point := view.forgone_hit) is not None and fact.phrase not in _ABOUT_HITS:
+                fact = BoardFact(fact.phrase, {**fact.facts, FORGONE: point})
         if fact.phrase == UNNAMED:
             continue
         text = _text(fact, side, (names[own], names[other]), words)
@@ -150,6 +156,8 @@ def _with_points_compared(reasons: list[Reason], names: Sequence[str], words: Ph
 def _text(fact: BoardFact, side: _Side, names: tuple[str, str], words: Phrases) -> str:
     """Return a fact in words; `names` are the names of its play and of the other."""
     phrase = words.say("phrases", fact.phrase, **fact.facts, other=names[1])
+    if FORGONE in fact.facts:
+        phrase = words.say("forgone_hit", point=fact.facts[FORGONE], phrase=phrase)
     return sentence(phrase) if side == "better" else words.say("against", play=names[0], phrase=phrase)
 
 

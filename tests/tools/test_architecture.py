@@ -97,6 +97,7 @@ def test_a_recipe_names_at_most_three_files():
         "a section to a report",
         "an option",
         "a command",
+        "a key to weight files",
         "a file format of matches",
         "an HTTP route",
     ]

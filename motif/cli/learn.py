@@ -75,7 +75,7 @@ def sample(
     settings.check_effects()
     if not games:
         if not settings.games:
-            raise SettingError("missing option: --games N, or --from FILE")
+            raise SettingError("--games must be at least 1, not 0; give it, or matches in --from")
         settings.check()
     with resumable("continue with the same command and --resume"), working_on(cluster):
         result = make_samples(settings, out, recorded=games, resume=resume, jobs=jobs)

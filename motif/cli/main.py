@@ -247,7 +247,8 @@ def _run(arguments: Sequence[str]) -> int:
         failed = isinstance(error, FailedFitError | WorkerError)
         return _ended(FAILED if failed else BAD_INPUT, f"error: {error}")
     except UsageFault as error:
-        return _ended(BAD_INPUT, f"error: {error.format_message()}")
+        said = error.format_message().removesuffix(".")
+        return _ended(BAD_INPUT, f"error: {said[:1].lower()}{said[1:]}")
     except Interrupted as error:
         return _ended(INTERRUPTED, interrupted_line(str(error)))
     except (KeyboardInterrupt, typer.Abort):

@@ -70,11 +70,11 @@ def test_a_file_of_another_name_is_a_match_too(motif_json, mat):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--out", "folder"), "No such option: --out"),
-        (("--positions", "200"), "No such option: --positions"),
-        (("--dataset", "folder"), "No such option: --dataset"),
-        (("--class", "race"), "No such option: --class"),
-        (("--head", "win"), "No such option: --head"),
+        (("--out", "folder"), "no such option: --out"),
+        (("--positions", "200"), "no such option: --positions"),
+        (("--dataset", "folder"), "no such option: --dataset"),
+        (("--class", "race"), "no such option: --class"),
+        (("--head", "win"), "no such option: --head"),
         (("--player", "random"), "'random' chooses plays but cannot evaluate"),
         (("--player", "nobody"), "no player is called 'nobody'"),
         (("--worst", "-1"), "--worst"),

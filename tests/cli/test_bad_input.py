@@ -60,7 +60,7 @@ SIXTEEN = "4OfgA2DAz8EHwA"
         # Arabic-Indic digits, which int() accepts.
         (
             ("cube", START, "--length", "7", "--score", "\u0663-5"),
-            "invalid score '\u0663-5': it must be two numbers",
+            "invalid score '\u0663-5': it must be two whole numbers",
         ),
         (
             ("evaluate", START, "--player", "rollout:pubeval,eliminate,significance=0.\u0661"),

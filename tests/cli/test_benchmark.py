@@ -224,7 +224,7 @@ def test_a_benchmark_of_several_sources_and_fewer_decisions_than_wanted(motif, p
     [
         (("own.txt", "--from", "."), "own.txt: the name of a benchmark file must end in .bm or .bm.gz"),
         (("own.txt.gz", "--from", "."), "own.txt.gz: the name of a benchmark file must end in .bm or .bm.gz"),
-        (("own.bm",), "Missing option '--from'"),
+        (("own.bm",), "missing option '--from'"),
         (("own.bm", "--from", "nowhere.mat"), "nowhere.mat"),
         (("own.bm", "--from", ".", "--certain", 2), "--certain must be above 0.5 and below 1, not 2.0"),
         (("own.bm", "--from", ".", "--rollers", "nobody"), "no player is called 'nobody'"),

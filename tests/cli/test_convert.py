@@ -212,7 +212,7 @@ def test_a_conversion_that_is_refused_late_leaves_nothing(motif, tmp_path, monke
 
 def test_bad_calls_are_one_line(motif, mat, dataset, tmp_path):
     for words, said in (
-        ([], "Missing argument 'IN...'"),
+        ([], "missing argument 'IN...'"),
         ([mat], "error: OUT: missing file or folder to write\n"),
         ([mat, "--to", "sgf"], "error: OUT: missing file or folder to write\n"),
         (

@@ -155,7 +155,7 @@ def test_the_command(matches, tmp_path, capsys):
     for more, message in (
         (["--from", str(empty)], "the folder contains no match files (.mat, .sgf, .xg, .bgf)"),
         (["--label", "outcome", "--games", "3"], "--label: outcome applies only to recorded games"),
-        ([], "missing option: --games N, or --from FILE"),
+        ([], "--games must be at least 1, not 0; give it, or matches in --from"),
         (["--games", "3", "--label", "nobody", "--trials", "2"], "no player is called 'nobody'"),
     ):
         assert main(["sample", *more, "--out", str(tmp_path / "other")]) == 2

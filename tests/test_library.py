@@ -197,7 +197,10 @@ def test_without_pandas_and_polars(monkeypatch):
             lambda: motif.rank(START, "31", length=3, score=(-1, 2)),
             r"invalid score \(-1, 2\): it must be two",
         ),
-        (lambda: motif.rank(START, "31", length=3, score=2), r"invalid score 2: it must be two whole numbers"),
+        (
+            lambda: motif.rank(START, "31", length=3, score=2),
+            r"invalid score 2: it must be two whole numbers",
+        ),
         (lambda: motif.export(PLAYER, "x.txt"), "x.txt: the name must end in .onnx"),
         (lambda: motif.load_static(3), "name must be a name such as 'latest' or a weight file, not 3"),
         (lambda: motif.load_evaluator(PLAYER, 1.5), "plies must be 0 to 3, not 1.5"),

@@ -219,7 +219,7 @@ def test_the_score_in_german():
     [
         pytest.param(
             ("XGID=-a-aABCBCB--bB---cae-b----:0:0:1:41:0:0:0:0:10", "8/4 6/5", "7/3* 4/3"),
-            "Makes the 4 point for a six-point prime.",
+            "Does not hit on the 3 point but makes the 4 point for a six-point prime.",
             id="the opponent's midpoint is no anchor",
         ),
         pytest.param(

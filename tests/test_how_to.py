@@ -116,6 +116,7 @@ def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch, stack):
 
 
 SHOWN: dict[str, tuple[str, list[tuple[str, str]]]] = {
+    "explain": ("is better than 18/15* 6/4", [("explain z92DAADNdgEwGA 32 --versus 18/15*,6/4", "")]),
     "match-analysis": (
         "3 games, score 6 to 0",
         [("play keith-v1 pubeval --length 5 --seed 4 --save match.mat", ""), ("analyse match.mat", "")],

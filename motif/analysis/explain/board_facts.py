@@ -82,6 +82,12 @@ _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(
 """The points, in the order in which they are named if several are made at once."""
 
 
+FORGONE = "forgone"
+"""Name of a value of `BoardFact`: the point on which only the other play hits."""
+_ABOUT_HITS = ("not_hit", "hit_rather")
+"""Phrases that say that the other play hits."""
+
+
 class BoardFact(NamedTuple):
     """A phrase and the values of its placeholders."""
 
@@ -132,11 +138,13 @@ class EventView:
         for kind in kinds.split():
             yield from getattr(self, f"_{kind}")()
 
-    @property
-    def forgone_hit(self) -> int | None:
-        """The point on which only the other play hits; None if this play hits more checkers."""
+    def fact(self) -> BoardFact:
+        """Return the most important fact about the event, with the hit that this play forgoes, if any."""
+        fact = next(self.facts())
         hits_more = self.board[OPPONENT_BAR] < self.other_board[OPPONENT_BAR]
-        return None if hits_more or not self.event.missed else max(self.event.missed)
+        if hits_more or not self.event.missed or fact.phrase in _ABOUT_HITS:
+            return fact
+        return BoardFact(fact.phrase, {**fact.facts, FORGONE: max(self.event.missed)})
 
     @cached_property
     def _own(self) -> IntArray:

@@ -502,7 +502,7 @@ def explain_position(evaluator: Evaluator, position: Position) -> PositionExplan
     on_roll = f"{words.say('position', 'on_roll')} {of_values((first.value + second.value) / 2)}"
     named = parts.shown_groups[:_SUMMED_UP]
     listed = [on_roll, *groups_with_amounts(named, parts.scale, words)]
-    rest = sum(amount for _, amount in parts.groups) - sum(amount for _, amount in named)
+    rest = sum(amount for _, amount in parts.groups[len(named) :])
     if parts.scale.counts(rest):
         listed.append(f"{words.say('position', 'rest')} {parts.scale.in_words(rest, words)}")
     summary = words.say(

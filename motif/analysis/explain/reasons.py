@@ -10,7 +10,15 @@ from typing import Literal
 
 import numpy as np
 
-from motif.analysis.explain.board_facts import CONCEPTS, UNNAMED, WEAK, BoardFact, EventView, shots_fact
+from motif.analysis.explain.board_facts import (
+    CONCEPTS,
+    FORGONE,
+    UNNAMED,
+    WEAK,
+    BoardFact,
+    EventView,
+    shots_fact,
+)
 from motif.analysis.explain.concepts import Contribution, Counted, counted_on, whole_moves
 from motif.analysis.explain.exposure import Exposure
 from motif.analysis.explain.situation import Situation
@@ -33,10 +41,6 @@ MIN_SHOWN = 0.0005
 _NOTHING = 1e-9
 _MADE, _MADE_RATHER = "home_point", "home_point_rather"
 """Phrases for a home point made: on its own, and compared with the other play's."""
-FORGONE = "forgone"
-"""Fact of a reason: the point on which only the other play hits."""
-_ABOUT_HITS = ("not_hit", "hit_rather")
-"""Phrases that say that the other play hits."""
 _COUNTED_AHEAD = {"hits": "shots", "next_rolls": "next_rolls"}
 """Board concepts that duplicate a reason of lookahead, by its phrase."""
 
@@ -123,9 +127,7 @@ def reasons_of(
                 event, gain = event.turned, gain.turned
             numbers = counted[own], counted[other]
             view = EventView(event, situation, after[own], after[other], ways[own], both, numbers, gain)
-            fact = next(view.facts())
-            if (point := view.forgone_hit) is not None and fact.phrase not in _ABOUT_HITS:
-                fact = BoardFact(fact.phrase, {**fact.facts, FORGONE: point})
+            fact = view.fact()
         if fact.phrase == UNNAMED:
             continue
         text = _text(fact, side, (names[own], names[other]), words)

@@ -66,6 +66,11 @@ class Screen:
         console.print("", drawing, "", sep="\n", soft_wrap=True)
 
 
+def please_type(words: Sequence[str]) -> str:
+    """Return the request for one of `words` after another answer."""
+    return f"please type one of: {', '.join(words)}"
+
+
 _SAVE = "save FILE"
 _ALWAYS = ("board", "pips", _SAVE, "help", "quit")
 _HELP = ("help", "h", "?")
@@ -164,7 +169,7 @@ class Prompter:
             matches = [line] if line in words else [word for word in words if word.startswith(line)]
             if len(matches) == 1:
                 return matches[0]
-            self._screen.say(f"please type one of: {', '.join(words)}")
+            self._screen.say(please_type(words))
 
     def agree(self, question: str) -> bool:
         """Return whether the answer is yes; raises `Quit` and `EndOfInput`."""
@@ -234,8 +239,9 @@ class Prompter:
         record = self._session.record()
         is_safe = self._kept is not None or record == self._saved
         unsaved = not is_safe and any(game.actions for game in record.games)
+        offers = [_SAVE, "no", "back"]
         while unsaved:
-            line = self._screen.ask(_prompt("Save the match?", [_SAVE, "no", "back"]))
+            line = self._screen.ask(_prompt("Save the match?", offers))
             word, _, name = line.partition(" ")
             match word.lower(), name.strip():
                 case "save", name:
@@ -245,9 +251,9 @@ class Prompter:
                 case "back", "":
                     return
                 case word, "" if word in _HELP:
-                    self._help([_SAVE, "no", "back"])
+                    self._help(offers)
                 case _:
-                    self._screen.say(f"please type one of: {_SAVE}, no, back")
+                    self._screen.say(please_type(offers))
         raise Quit
 
     def _count_pips(self) -> None:

@@ -16,7 +16,7 @@ from motif.runtime.layout import counted, listed
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame, GameEvent
 from motif.session.illegal import why_illegal
-from motif.session.prompter import Prompter, Screen
+from motif.session.prompter import Prompter, Screen, please_type
 from motif.session.tutor import Tutor, decision_lines
 
 _HINTS_SHOWN = 8
@@ -198,7 +198,7 @@ class TerminalView:
 
     def _ask_cube(self, head: str, offers: Sequence[str], meant: Mapping[str, str], empty: str = "") -> None:
         self.prompter.draw_once()
-        refusal = f"please type one of: {', '.join(offers)}"
+        refusal = please_type(offers)
         self._ask_until(
             head,
             offers,

@@ -248,12 +248,12 @@ def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
 
     decision, chances = answer.decision, answer.probabilities
     how = "" if decision.exact else f"; cube efficiency {decision.efficiency:.2f}"
+    mwc = decision.state.length > 0
     say(
         f"{player}: {percent(chances.win)} wins ({percent(chances.win_gammon)} gammons), "
         f"{percent(1 - chances.win)} losses ({percent(chances.lose_gammon)} gammons), "
-        f"cubeless {chances.equity:+z.3f}{' for money' * (decision.state.length > 0)}{how}"
+        f"cubeless {chances.equity:+z.3f}{' for money' * mwc}{how}"
     )
-    mwc = decision.state.length > 0
     rows = [
         (
             row.action,

@@ -281,15 +281,13 @@ def _static_called(name: str, offered: Sequence[PlayerSpec]) -> "StaticEvaluator
 
 
 def load_weighted(name: str) -> "StaticEvaluator":
-    """Return the static evaluator called `name`; raises `PlayerError` for a player without weights."""
-    from motif.evaluators.static import no_weights, weights_of
+    """Return `load_static` of a name, but refuse other players because they lack weights."""
+    from motif.evaluators.static import no_weights
 
     entry = entry_of(own_name(name))
     if entry is not None and entry.kind is not Kind.STATIC:
         raise no_weights(name)
-    evaluator = load_static(name)
-    weights_of(evaluator)
-    return evaluator
+    return load_static(name)
 
 
 def weights_called(name: str) -> "WeightFile":

@@ -84,13 +84,13 @@ class SamplePlan(SettingFields):
     replies: bool = setting(
         False, "Record the position after a roll and the best reply to each of these plays instead."
     )
-    rate: float = setting(1.0, "Share of decisions to record.")
+    rate: float = setting(
+        1.0, "Share of decisions to record; 0 to record only crashed positions or races, at their rates."
+    )
     crashed_rate: float | None = setting(
         None, "Share of decisions in crashed positions, which are rare; by default `rate`."
     )
-    race_rate: float | None = setting(
-        None, "Share of decisions in races; by default `rate`. With `rate` 0, only races are recorded."
-    )
+    race_rate: float | None = setting(None, "Share of decisions in races; by default `rate`.")
     noise: float = setting(0.0, "Share of plays chosen at random, for unusual positions.")
     cut: int = setting(0, "Truncate rollouts after this many plies; 0 for never.")
     stop_at_race: bool = setting(False, "Truncate rollouts when contact ends.")

@@ -70,13 +70,13 @@ def check_contest(folder: Path, games: list[str], rounds: int) -> list[int]:
 
 
 def test_of_eight_decisions_at_a_revision_one_is_accepted(folder, store):
+    # On a busy machine one server may win all ten rounds.
     check_contest(folder, [begun(store)["game"]], 10)
 
 
 @pytest.mark.slow
 def test_of_two_thousand_decisions_at_contested_revisions_none_is_accepted_twice(folder, store):
     won = check_contest(folder, [begun(store, seed)["game"] for seed in range(25)], 10)
-    # Of 10 rounds, one server may win all, on a busy machine.
     assert all(won), "each server wins at times"
 
 

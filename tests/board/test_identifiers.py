@@ -144,11 +144,20 @@ def test_any_ten_bytes_have_the_same_result_in_both_functions(octets):
 
 @settings(deadline=None)
 @given(st.text())
-def test_any_text_is_refused_in_one_line(text):
-    for read in (position_from_gnubg_id, position_from_key, lambda one: boards_from_gnubg_ids([one])):
-        with pytest.raises(PositionError) as error:
-            read(text)
-        assert len(str(error.value).splitlines()) == 1
+@example("0011AAB013AAJA")  # a valid ID
+@example(position_key(START))
+def test_any_text_is_refused_in_one_line_or_identifies_a_position(text):
+    for read, written in (
+        (position_from_gnubg_id, gnubg_id),
+        (position_from_key, position_key),
+        (lambda one: boards_from_gnubg_ids([one]), lambda boards: gnubg_ids(boards)[0]),
+    ):
+        refusal = None
+        try:
+            again = written(read(text))
+        except PositionError as error:
+            refusal = str(error)
+        assert again == text if refusal is None else len(refusal.splitlines()) == 1
 
 
 def test_a_bad_board_among_many_is_named():

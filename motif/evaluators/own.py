@@ -52,12 +52,12 @@ class EvaluatorLike(Protocol):
 
 @contextmanager
 def failures_of(what: str) -> Iterator[None]:
-    """Turn an exception in your own code, which `what` names, into a `PlayerError`."""
+    """Turn an exception in your own code, which `what` names, or its ``sys.exit`` into a `PlayerError`."""
     try:
         yield
     except (PlayerError, PlayError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         why = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
         raise PlayerError(f"{what} failed: {why}") from error
 
@@ -339,12 +339,8 @@ def own_object(name: str) -> object:
         raise PlayerError(f"{path}: {number} with a method evaluate_many{which}")
     ((key, own),) = found.items()
     if inspect.isclass(own):
-        try:
+        with failures_of(f"{path}: {key}()"):
             return own()
-        except Exception as error:
-            raise PlayerError(
-                f"{path}: {key}() failed: {plain_text(' '.join(str(error).split()))}"
-            ) from error
     return own
 
 
@@ -368,7 +364,7 @@ def _run(path: Path) -> dict[str, Any]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         what = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
         raise PlayerError(f"{path}: the file cannot be executed: {what}") from error
     return vars(module)

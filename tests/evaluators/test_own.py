@@ -1,5 +1,7 @@
 """Evaluators of your own: objects, files and scikit-learn models."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -130,6 +132,33 @@ def test_an_invalid_evaluator_is_reported(tmp_path):
 
     with pytest.raises(PlayerError, match=r"Gammons: win_gammon must be at most win, not 0\.9"):
         as_evaluator(Gammons()).evaluate_many(Position.start().board[None])
+
+
+LEAVER = """
+import sys
+def leave(where):
+    if where == "{where}":
+        sys.exit(0)
+class Leaver:
+    def __init__(self): leave("constructor")
+    def evaluate_many(self, boards): leave("method")
+leave("file")
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("file", "the file cannot be executed: SystemExit: 0"),
+        ("constructor", "Leaver() failed: SystemExit: 0"),
+        ("method", "evaluate_many failed: SystemExit: 0"),
+    ],
+)
+def test_a_file_that_exits_is_an_error(tmp_path, where, said):
+    path = tmp_path / "leaver.py"
+    path.write_text(LEAVER.format(where=where))
+    with pytest.raises(PlayerError, match=re.escape(f"{path}: {said}")):
+        load_evaluator(str(path)).evaluate_many(Position.start().board[None])
 
 
 @pytest.mark.parametrize("scaled", [True, False])

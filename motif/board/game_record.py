@@ -352,6 +352,17 @@ class GameRecorder(GameProgress):
         super()._check_going()
 
 
+def check_scores(record: MatchRecord) -> None:
+    """Raise `RecordError` if a game begins after the end of the match."""
+    ended = (0, 0)
+    for number, game in enumerate(record.games, 1):
+        for score, when in ((game.score, ""), (ended, f" after game {number - 1}")):
+            if 0 < record.length <= max(score):
+                over = f"the match to {record.length} points is over{when} at {score[0]} to {score[1]}"
+                raise RecordError(f"game {number}: {over}")
+        ended = game.score_after
+
+
 def check_record(record: MatchRecord) -> None:
     """Raise `RecordError` unless `record` is a record of legal play with at least one game."""
     names = record.players
@@ -374,6 +385,7 @@ def check_record(record: MatchRecord) -> None:
                 recorder.win(game.result.winner, game.result.points)
         except MotifError as error:
             raise RecordError(f"game {number}: {error}") from None
+    check_scores(record)
 
 
 @dataclass(frozen=True)

@@ -286,7 +286,8 @@ class _Reader:
     def _score(self) -> tuple[int, int]:
         sides = _sides(self._line.text)
         if sides is None:
-            raise self._error("expected the players and scores, such as 'Ann : 0     Bob : 0'")
+            line = quoted(self._line.text.strip())
+            raise self._error(f"expected the players and scores, such as 'Ann : 0     Bob : 0', not {line}")
         names, scores = sides
         if max(scores) > MAX_SCORE:
             raise self._error(f"a score must be at most {MAX_SCORE}")
@@ -316,6 +317,8 @@ class _Reader:
         before = text[start : matches[0].start() if matches else None].strip()
         if before or sum(match["word"] is None or match["word"].lower() != _WON for match in matches) > 2:
             excerpt = quoted(before or text.strip())
+            if _LENGTH.fullmatch(before):
+                raise self._error(f"another match begins with {excerpt}; a file must contain a single match")
             raise self._error(f"expected a roll and play of each player or a cube action, not {excerpt}")
         cells = []
         for column, (match, following) in enumerate(zip_longest(matches, matches[1:])):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from motif.board.game_record import Annotations, MatchRecord, check_record
+from motif.board.game_record import Annotations, MatchRecord, check_record, check_scores
 from motif.board.mat_file import NoMatError, mat_text, parse_mat
 from motif.board.sgf_file import parse_sgf, sgf_text
 from motif.board.xg_file import BGF_MAGIC, XG_MAGIC, parse_bgf, parse_xg
@@ -81,12 +81,10 @@ def parse_match(content: bytes, name: str) -> MatchRecord:
     record = _parsed(content, name)
     if not record.games:
         raise RecordError(f"{name}: the file contains no game")
-    for number, game in enumerate(record.games, 1):
-        if 0 < record.length <= max(game.score):
-            score = "{} to {}".format(*game.score)
-            raise RecordError(
-                f"{name}: game {number}: the match to {record.length} points is over at {score}"
-            )
+    try:
+        check_scores(record)
+    except RecordError as error:
+        raise RecordError(f"{name}: {error}") from None
     return record
 
 

@@ -107,6 +107,21 @@ def test_a_game_after_the_end_of_the_match_is_refused(tmp_path):
         read_match(tmp_path / "a.mat")
 
 
+def test_two_matches_in_a_file_are_refused(tmp_path):
+    won = replace(RECORD, length=2, games=RECORD.games[:1])
+    assert max(won.games[0].score_after) >= 2
+    sgf, mat = tmp_path / "a.sgf", tmp_path / "a.mat"
+    sgf.write_text(2 * sgf_text(won))
+    with pytest.raises(RecordError, match=r"game 2: the match to 2 points is over after game 1 at \d to \d$"):
+        read_match(sgf)
+    mat.write_text(2 * mat_text(won))
+    said = "another match begins with '2 point match'; a file must contain a single match"
+    with pytest.raises(RecordError, match=rf"a\.mat: line \d+: game 1, move \d+: {said}$"):
+        read_match(mat)
+    with pytest.raises(RecordError, match=r"copy\.mat: game 2: the match to 2 points is over after game 1"):
+        write_match(tmp_path / "copy.mat", replace(won, games=2 * won.games))
+
+
 def test_players_keep_their_columns(tmp_path):
     games = (RECORD.games[0], replace(RECORD.games[0], score=(0, 1)))
     text = mat_text(replace(RECORD, players=("Ann", "Bob"), length=0, games=games))

@@ -24,7 +24,7 @@ from motif.cli.options import (
     player_option,
 )
 from motif.cli.printing import accept_any_text, json_line
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.frames import Row
 from motif.runtime.parallel import TERMINATIONS, handled
 
@@ -220,7 +220,7 @@ def _seats(first: str, second: str, names: str | None) -> "tuple[Seat, Seat]":
     if names is not None:
         labels = [name.strip() for name in names.split(",")]
         if len(labels) != 2 or len({*labels, ""}) != 3 or not all(map(str.isprintable, labels)):
-            raise SettingError("--names must be two different names such as Ann,Bob")
+            raise SettingError(f"--names must be two different names such as Ann,Bob, not {shown(names)}")
     players = [None if name == HUMAN else load(name) for name in (first, second)]
     return Seat(labels[0], players[0]), Seat(labels[1], players[1])
 

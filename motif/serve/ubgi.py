@@ -197,7 +197,7 @@ class UbgiEngine:
 
     def _set_dice(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
-            raise RefusalError(BAD_VALUE, "dice are two numbers from 1 to 6")
+            raise RefusalError(BAD_VALUE, f"dice are two numbers from 1 to 6, not {quoted(' '.join(words))}")
         roll = parse_roll(*words)
         self._task = replace(self._task, sent=roll, dice=roll)
         return ()
@@ -380,7 +380,8 @@ def _role(words: list[str]) -> str:
 def _pairs(words: list[str], known: Sequence[str]) -> dict[str, str]:
     """Return names and the values that follow them."""
     if len(words) % 2 or not set(words[::2]) <= set(known):
-        raise RefusalError(BAD_VALUE, f"expected {', '.join(known)}, each followed by a value")
+        said = quoted(" ".join(words))
+        raise RefusalError(BAD_VALUE, f"expected {', '.join(known)}, each followed by a value, not {said}")
     return dict(zip(words[::2], words[1::2], strict=True))
 
 

@@ -384,7 +384,7 @@ def test_a_declined_resignation_goes_on(typing, opponent):
         (("--games", "0"), "--games must be at least 1, not 0"),
         (("--seed", "-1"), "--seed must be 0 to"),
         (("--hint-player", "random"), "'random' chooses plays but cannot evaluate"),
-        (("--names", "Ann"), "--names must be two different names such as Ann,Bob"),
+        (("--names", "Ann"), "--names must be two different names such as Ann,Bob, not 'Ann'"),
         (("--names", "Ann,Ann"), "--names must be two different names"),
         (("--dice", "loaded"), "--dice"),
         (("--save", "/dev/null/x.mat"), "/dev/null"),

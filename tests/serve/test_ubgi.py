@@ -107,7 +107,11 @@ def test_no_play_is_a_pass(engine):
         (["position gnubgid xyz"], "error bad_value invalid position 'xyz'"),
         (["position"], "error bad_value expected position gnubgid ID"),
         (["dice 7 1"], "error bad_value invalid roll"),
-        (["dice 3"], "error bad_value dice are two numbers"),
+        (["dice 3"], "error bad_value dice are two numbers from 1 to 6, not '3'"),
+        (
+            ["go depth"],
+            "error bad_value expected movetime, depth, nodes, trials, each followed by a value, not 'depth'",
+        ),
         (["go"], "error bad_state no position"),
         ([f"position gnubgid {START}", "go"], "error bad_state no dice"),
         ([f"position gnubgid {START}", "go sideways"], "error bad_value"),

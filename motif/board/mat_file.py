@@ -337,13 +337,23 @@ class _Reader:
 
 
 def _sides(text: str) -> tuple[tuple[str, str], tuple[int, int]] | None:
-    """Return the names and scores in a line such as ``Ann : 0 Bob : 0``; None for any other line."""
-    first, _, behind = text.partition(":")
-    middle, _, last = behind.partition(":")
-    scored, ends = (_SCORED.fullmatch(side.rstrip(_BLANKS)) for side in (middle, last))
-    if not (first.strip(_BLANKS) and scored and scored[2] and ends and ends[2] is None):
+    """Return the names and scores in a line such as ``Ann : 0 Bob : 0``; None for any other line.
+
+    If names contain colons, the one that ends a name is the one after a space, as gnubg writes it.
+    """
+    *parts, last = text.split(":")
+    scored = [_SCORED.fullmatch(part.rstrip(_BLANKS)) for part in (*parts, last)]
+    middles = [
+        (place, match)
+        for place, match in enumerate(scored[1:-1], 1)
+        if match and match[2] and (len(parts) == 2 or parts[place - 1][-1:].isspace())
+    ]
+    ends = scored[-1]
+    if len(middles) != 1 or ends is None or ends[2] is not None:
         return None
-    return (first, scored[2]), (int(scored[1]), int(ends[1]))
+    ((place, middle),) = middles
+    first, second = ":".join(parts[:place]), ":".join([middle[2], *parts[place + 1 :]])
+    return ((first, second), (int(middle[1]), int(ends[1]))) if first.strip(_BLANKS) else None
 
 
 def _record(cell: _Cell, game: GameRecorder) -> None:

@@ -328,6 +328,30 @@ def test_names_that_begin_like_a_comment(name):
 
 
 @pytest.mark.parametrize(
+    ("sides", "names"),
+    [
+        ("A]b:c;[(x) : 2              12:30 bob : 1", ("A]b c;[(x)", "12 30 bob")),
+        ("a: 3 b : 2              bob : 1", ("a 3 b", "bob")),
+        ("Ann : 2              b :: x : 1", ("Ann", "b x")),
+        ("a : 3 b : 2              bob : 1", None),
+        ("a:b: 2              bob: 1", None),
+        (" : 2              bob : 1", None),
+    ],
+)
+def test_colons_in_names_of_other_programs(sides, names):
+    text = f" 5 point match\n\n Game 1\n {sides}\n  1) 31: 8/5 6/5\n"
+    if names is None:
+        with pytest.raises(
+            RecordError, match=r"^text: line 4: game 1: expected the players and scores, .*, not"
+        ):
+            parse_mat(text)
+        return
+    record = parse_mat(text)
+    assert record.players == names
+    assert record.games[0].score == (2, 1)
+
+
+@pytest.mark.parametrize(
     "title", ["Some title", "Final, 3 point match", "; made by hand\nTitle\n\n# and more"]
 )
 def test_titles_before_the_length(title):

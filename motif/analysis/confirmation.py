@@ -2,12 +2,12 @@
 
 The play that lookahead ranks first tends to be overrated, because it was selected for its estimate; most of
 the errors found in a good player's games would be errors of the lookahead.  An error of `ROLLOUT_THRESHOLD`
-or more is therefore measured by a rollout: of both plays with the same dice, or of the cube decision.  Match
-analysis, `explain` and the tutor all use these numbers.
+or more is therefore measured by a rollout: of both plays with the same dice, or of the cube decision
+(`motif.analysis.match.decision_errors`).  Match analysis, `explain` and the tutor all use these numbers.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -17,10 +17,7 @@ from motif.board.match_state import MatchState
 from motif.board.moves import Play
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.board.rules import is_double_useful
 from motif.doubling import CubeDecision
-from motif.doubling.cubeful_rollout import roll_out_cube
-from motif.doubling.decision import ANSWERS, with_rollout
 from motif.evaluators import Evaluator, LookaheadEvaluator, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import WEIGHTS_MODEL
@@ -54,8 +51,6 @@ LONG = replace(SHORT, trials=4 * SHORT.trials, cut=16)
 """Settings for rollouts with ``:rollout``."""
 DIGITS = 3
 """Decimals of equities that are shown."""
-MORE_TRIALS = 2
-"""Factor by which the trials of inconclusive cube decisions and of confirmed errors are increased."""
 _AT_ONCE = 4
 _Asked = TypeVar("_Asked")
 _Answer = TypeVar("_Answer")
@@ -83,24 +78,6 @@ class RolledPair(NamedTuple):
     def turned(self) -> "RolledPair":
         """The same pair with the second play first."""
         return RolledPair(self.equities[::-1], self.equity_se[::-1], -self.difference, self.se, self.trials)
-
-
-class RolledCube(NamedTuple):
-    """A cube decision that was rolled out."""
-
-    decision: CubeDecision
-    cost: float
-    """Normalised equity lost by the action, at least 0."""
-    se: float
-    """Standard error of the gain or loss."""
-    trials: int
-    equity_se: tuple[float, float]
-    """Standard errors of the equities of no double and double/take."""
-
-    @property
-    def confirmed(self) -> float:
-        """`cost` if it is significant, otherwise 0."""
-        return self.cost if self.cost > CONFIRMED_Z * self.se else 0.0
 
 
 class ComparedPair(NamedTuple):
@@ -323,63 +300,3 @@ def _roll_out(
         first_se, second_se, se = finite([*stage.errors[:, -1].tolist(), se])
         rolled.append(RolledPair((first, second), (first_se, second_se), difference, se, settings.trials))
     return rolled
-
-
-@dataclass(frozen=True)
-class JudgedCube:
-    """A cube action and the decision by lookahead."""
-
-    position: Position
-    state: MatchState
-    decision: CubeDecision
-    done: str
-    """The action, as `CubeDecision.cost` names it."""
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether lookahead sees an error that needs a rollout."""
-        return not self.decision.exact and self.decision.cost(self.done) >= ROLLOUT_THRESHOLD
-
-
-def roll_out_cubes(
-    doubtful: Sequence[JudgedCube],
-    evaluator: Evaluator,
-    settings: RolloutSettings,
-    *,
-    jobs: int | None = None,
-) -> list[RolledCube | None]:
-    """Roll out cube decisions, with `MORE_TRIALS` times the trials if the first ones are inconclusive.
-
-    A confirmed error is measured again with other dice, because the dice that found it exaggerate it.  The
-    result for a dead cube is None.  The results do not depend on `jobs`.
-    """
-    static = evaluator.without_lookahead
-    assert isinstance(static, StaticEvaluator)
-    work = partial(_roll_out_cube, static, settings)
-    return in_batches(work, doubtful, f"{static.name} rolls out cube decisions", 1, jobs)
-
-
-def _roll_out_cube(
-    static: StaticEvaluator, settings: RolloutSettings, asked: Sequence[JudgedCube]
-) -> list[RolledCube | None]:
-    return [_confirmed_cube(static, settings, one) if is_double_useful(one.state) else None for one in asked]
-
-
-def _confirmed_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
-    rolled = _rolled_cube(static, settings, one)
-    more = replace(settings, trials=MORE_TRIALS * settings.trials)
-    if CONFIRMED_Z * rolled.se > rolled.cost > ROLLOUT_THRESHOLD - CONFIRMED_Z * rolled.se:
-        rolled = _rolled_cube(static, more, one)
-    return _rolled_cube(static, replace(more, seed=more.seed + 1), one) if rolled.confirmed else rolled
-
-
-def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, one: JudgedCube) -> RolledCube:
-    """Return a decision by a rollout; the cube must not be dead."""
-    result = roll_out_cube(one.position, one.state, static, settings, jobs=1)
-    assert result.double_take is not None
-    assert result.double_take_se is not None
-    assert result.difference_se is not None
-    decision = with_rollout(one.decision, result.no_double, result.double_take)
-    se = result.double_take_se if one.done in ANSWERS else result.difference_se
-    both = float(result.se[-1]), result.double_take_se
-    return RolledCube(decision, decision.cost(one.done), se, result.trials, both)

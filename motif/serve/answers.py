@@ -2,7 +2,7 @@
 
 from functools import reduce
 from operator import or_
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,7 @@ from motif.analysis.turn import TurnAction
 from motif.runtime.frames import Record
 from motif.serve.questions import examples
 
+_Figure = TypeVar("_Figure")
 Number = float | None
 Roll = tuple[int, int]
 MoveList = list[tuple[int, int]]
@@ -24,14 +25,16 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
 
-class ProbabilitiesAnswer(Answer):
-    """Probabilities, 0 to 1; gammons include backgammons."""
+class _EachProbability(Answer, Generic[_Figure]):
+    win: _Figure
+    win_gammon: _Figure
+    win_backgammon: _Figure
+    lose_gammon: _Figure
+    lose_backgammon: _Figure
 
-    win: float
-    win_gammon: float
-    win_backgammon: float
-    lose_gammon: float
-    lose_backgammon: float
+
+class ProbabilitiesAnswer(_EachProbability[float]):
+    """Probabilities, 0 to 1; gammons include backgammons."""
 
 
 class ValuesAnswer(ProbabilitiesAnswer):
@@ -40,14 +43,9 @@ class ValuesAnswer(ProbabilitiesAnswer):
     equity: float
 
 
-class RolledErrors(Answer):
+class RolledErrors(_EachProbability[Number]):
     """Standard errors, or standard deviations, of probabilities and an equity; null after a single trial."""
 
-    win: Number
-    win_gammon: Number
-    win_backgammon: Number
-    lose_gammon: Number
-    lose_backgammon: Number
     equity: Number
 
 
@@ -494,34 +492,23 @@ class StaticCubeAnswer(Answer):
     exact: bool
 
 
-class CubeRolloutAnswer(_AnyRolloutAnswer, CubeStateAnswer):
+class CubeRolloutAnswer(_AnyRolloutAnswer, CubeEquitiesAnswer, CubeStateAnswer):
     """A cube decision rolled out, with both sides doubling; equities are normalised in a match."""
 
     action: str
-    no_double: float
     no_double_se: Number
-    double_take: Number
     double_take_se: Number
-    double_pass: Number
     difference: Number
     difference_se: Number
-    mwc_no_double: Number = None
-    mwc_double_take: Number = None
-    mwc_double_pass: Number = None
     mean: ValuesAnswer
     """Without a double; the equity is cubeful, `no_double`."""
     se: RolledErrors
     static: StaticCubeAnswer
 
 
-class EvaluationsAnswer(Answer):
+class EvaluationsAnswer(_EachProbability[list[float]]):
     """Values of many positions: one list per kind of number."""
 
-    win: list[float]
-    win_gammon: list[float]
-    win_backgammon: list[float]
-    lose_gammon: list[float]
-    lose_backgammon: list[float]
     equity: list[float]
     player: str
 

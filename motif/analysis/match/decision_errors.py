@@ -23,14 +23,12 @@ from typing import NamedTuple
 import numpy as np
 
 from motif.analysis.confirmation import (
+    CONFIRMED_Z,
     ROLLOUT_THRESHOLD,
     ComparedPair,
-    JudgedCube,
-    RolledCube,
     RolledPair,
     cube_source,
     in_batches,
-    roll_out_cubes,
     roll_out_pairs,
 )
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
@@ -38,7 +36,10 @@ from motif.board.match_state import MatchState
 from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
 from motif.board.packed import BOARD_SIZE, Board
+from motif.board.rules import is_double_useful
 from motif.doubling import CubeDecision, cube_decision
+from motif.doubling.cubeful_rollout import roll_out_cube
+from motif.doubling.decision import ANSWERS, with_rollout
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.evaluator import PlayEstimates
 from motif.evaluators.probabilities import switched_equities
@@ -66,6 +67,8 @@ _PLAYS_KEPT = 5
 """Number of plays kept for each roll."""
 _NEGLIGIBLE = 1e-6
 """Smallest error that counts as a mistake, because probabilities are float32."""
+_MORE_TRIALS = 2
+"""Factor by which the trials of inconclusive cube decisions and of confirmed errors are increased."""
 _PLAYS_AT_ONCE = 1 << 17
 _DECISIONS_AT_ONCE = 512
 _LOOKAHEAD_AT_ONCE = 8
@@ -154,6 +157,24 @@ class JudgedRoll(NamedTuple):
         return ComparedPair(first, second, self.rolled)
 
 
+class RolledCube(NamedTuple):
+    """A cube decision that was rolled out."""
+
+    decision: CubeDecision
+    cost: float
+    """Normalised equity lost by the action, at least 0."""
+    se: float
+    """Standard error of the gain or loss."""
+    trials: int
+    equity_se: tuple[float, float]
+    """Standard errors of the equities of no double and double/take."""
+
+    @property
+    def confirmed(self) -> float:
+        """`cost` if it is significant, otherwise 0."""
+        return self.cost if self.cost > CONFIRMED_Z * self.se else 0.0
+
+
 @dataclass(frozen=True)
 class CubeAct:
     """A cube action, including not doubling, and its error."""
@@ -178,9 +199,9 @@ class CubeAct:
         return self.rolled and self.rolled.se
 
     @property
-    def question(self) -> JudgedCube:
-        """The action and the decision."""
-        return JudgedCube(self.chance.position, self.chance.state, self.decision, self.done)
+    def is_doubtful(self) -> bool:
+        """Whether lookahead sees an error that needs a rollout."""
+        return self.error >= ROLLOUT_THRESHOLD and not self.decision.exact
 
     @property
     def mistake(self) -> str | None:
@@ -319,14 +340,15 @@ def confirmed_acts(
     """
     if confirm is None:
         return list(acts)
-    doubtful = [act.question for act in acts if act.question.is_doubtful]
-    rolled = iter(roll_out_cubes(doubtful, evaluator, confirm, jobs=jobs))
+    static = evaluator.without_lookahead
+    assert isinstance(static, StaticEvaluator)
+    doubtful = [act for act in acts if act.is_doubtful]
+    work = partial(_rolled_acts, static, confirm)
+    rolled = iter(in_batches(work, doubtful, f"{static.name} rolls out cube decisions", 1, jobs))
     return [
-        act if act.decision.exact
-        else _confirmed_act(act, next(rolled)) if act.question.is_doubtful
-        else replace(act, error=0.0)
+        act if act.decision.exact else next(rolled) if act.is_doubtful else replace(act, error=0.0)
         for act in acts
-    ]  # fmt: skip
+    ]
 
 
 def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list[CubeDecision]:
@@ -420,8 +442,33 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
     return done
 
 
-def _confirmed_act(act: CubeAct, rolled: RolledCube | None) -> CubeAct:
-    """Return `act` with its error by a rollout, if there is one."""
-    if rolled is None:
-        return act
+def _rolled_acts(
+    static: StaticEvaluator, settings: RolloutSettings, acts: Sequence[CubeAct]
+) -> list[CubeAct]:
+    return [_rolled_act(static, settings, act) if is_double_useful(act.chance.state) else act for act in acts]
+
+
+def _rolled_act(static: StaticEvaluator, settings: RolloutSettings, act: CubeAct) -> CubeAct:
+    """Return `act` with its error by a rollout, which has more trials if the first ones are inconclusive.
+
+    A confirmed error is measured again with other dice, because the dice that found it exaggerate it.
+    """
+    rolled = _rolled_cube(static, settings, act)
+    more = replace(settings, trials=_MORE_TRIALS * settings.trials)
+    if CONFIRMED_Z * rolled.se > rolled.cost > ROLLOUT_THRESHOLD - CONFIRMED_Z * rolled.se:
+        rolled = _rolled_cube(static, more, act)
+    if rolled.confirmed:
+        rolled = _rolled_cube(static, replace(more, seed=more.seed + 1), act)
     return replace(act, decision=rolled.decision, error=rolled.confirmed, source=ROLLOUT, rolled=rolled)
+
+
+def _rolled_cube(static: StaticEvaluator, settings: RolloutSettings, act: CubeAct) -> RolledCube:
+    """Return a decision by a rollout; the cube must not be dead."""
+    result = roll_out_cube(act.chance.position, act.chance.state, static, settings, jobs=1)
+    assert result.double_take is not None
+    assert result.double_take_se is not None
+    assert result.difference_se is not None
+    decision = with_rollout(act.decision, result.no_double, result.double_take)
+    se = result.double_take_se if act.done in ANSWERS else result.difference_se
+    both = float(result.se[-1]), result.double_take_se
+    return RolledCube(decision, decision.cost(act.done), se, result.trials, both)

@@ -43,8 +43,8 @@ class MistakesAnswer(CostAnswer):
     """Normalised equity."""
 
 
-class RatesAnswer(Answer):
-    """A player's ratings."""
+class PlayerTotalsAnswer(Answer):
+    """The results of one player."""
 
     name: str
     unit: Literal["points", "mwc"] | None
@@ -60,11 +60,6 @@ class RatesAnswer(Answer):
     """eXtreme Gammon's name for it, in a review."""
     snowie_error_rate: Number
     """Millipoints lost per roll of both players, as in gnubg."""
-
-
-class PlayerTotalsAnswer(RatesAnswer):
-    """The results of one player."""
-
     chequer: ErrorsAnswer
     cube: ErrorsAnswer
     overall: ErrorsAnswer
@@ -194,8 +189,8 @@ class GameTotalsAnswer(CostAnswer):
     """Normalised equity."""
 
 
-class AnalystAnswer(Answer):
-    """The file and the analyst of an analysis."""
+class AnalysisAnswer(Answer):
+    """Analysis of a match."""
 
     file: str
     """Name of the file in a form."""
@@ -204,11 +199,6 @@ class AnalystAnswer(Answer):
     """The analyst's own error rate in contact positions, in millipoints per decision; null if unknown."""
     trials: int
     """Trials of the rollouts that confirm errors; 0 if there were none."""
-
-
-class AnalysisAnswer(AnalystAnswer):
-    """Analysis of a match."""
-
     length: int
     """Points of the match; 0: money play."""
     jacoby: bool
@@ -253,9 +243,10 @@ class KnownCubeAnswer(Answer):
     se: Number
 
 
-class ReviewShownAnswer(Answer):
-    """What a display of the board needs, as seen by the player on roll."""
+class ReviewedAnswer(CostAnswer):
+    """A play with its luck, or a cube action with the right one."""
 
+    # What a display of the board needs, as seen by the player on roll.
     on_roll: int
     """Number of the player on roll, 0 or 1."""
     decider: int
@@ -266,11 +257,7 @@ class ReviewShownAnswer(Answer):
     cube: int
     owner: Literal["centre", "me", "opponent"]
     score: tuple[int, int]
-
-
-class ReviewedDecisionAnswer(ReviewShownAnswer, CostAnswer):
-    """A play or a cube action of a review; without a play, only what is known of the roll."""
-
+    # What is also known of a roll without a play.
     game: int
     move: int
     xgid: str
@@ -285,11 +272,6 @@ class ReviewedDecisionAnswer(ReviewShownAnswer, CostAnswer):
     position: str | None = None
     roll: str | None = None
     error_se: Number = None
-
-
-class ReviewedAnswer(ReviewedDecisionAnswer):
-    """A play with its luck, or a cube action with the right one."""
-
     source: str | None = None
     trials: int | None = None
     too_close: bool | None = None

@@ -21,10 +21,10 @@ from motif.cli.options import (
     option,
     picture_option,
 )
-from motif.cli.printing import note, plus_minus, print_table, printed_json, say
+from motif.cli.printing import note, print_table, printed_json, say
 from motif.evaluators.known_players import own_name
 from motif.runtime.errors import SettingError
-from motif.runtime.layout import counted, p_text
+from motif.runtime.layout import counted, p_text, plus_minus
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -208,8 +208,7 @@ def _points_sentence(
 ) -> str:
     """Return which player is ahead and by how much, over a number of `games` unless it is 0."""
     over = f" over {counted(games, 'game')}" if games else ""
-    error = "" if of.se is None else f" ± {of.se:.3f}"
-    points = f"{abs(of.mean):.3f}{error} points per game{over}{_chance(of, more)}"
+    points = f"{abs(of.mean):.3f}{plus_minus(of.se, '.3f')} points per game{over}{_chance(of, more)}"
     if of.mean == 0:
         return f"{first} and {second} are even: {points}"
     winner, loser = (first, second) if of.mean > 0 else (second, first)

@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -52,11 +51,6 @@ def _text(value: object) -> str:
 def error_text(error: float | None) -> str:
     """Return the error of a fit as a table cell; an empty one for None."""
     return "" if error is None else f"{error:.4f}"
-
-
-def plus_minus(error: float, digits: str = ".2f") -> str:
-    """Return a standard error with ±; an empty text for NaN."""
-    return "" if math.isnan(error) else f" ± {error:{digits}}"
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -21,7 +21,7 @@ from motif.cli.options import (
 )
 from motif.cli.printing import percent, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import SettingError
-from motif.runtime.layout import capitalized, counted, p_text
+from motif.runtime.layout import capitalized, counted, p_text, plus_minus
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
@@ -188,8 +188,8 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     )
     said = capitalized(result.action)
     if result.difference is not None:
-        ahead = _known(result.difference_se, f" ± {result.difference_se:.4f}")
-        said += f": {double} {result.difference:+.4f}{ahead} compared with no {double}"
+        ahead = f"{result.difference:+.4f}{plus_minus(result.difference_se, '.4f')}"
+        said += f": {double} {ahead} compared with no {double}"
     say(f"{said}.  Static: {static.action}.")
 
 
@@ -200,12 +200,12 @@ def _print_result(result: "RolloutResult") -> None:
     rows = [
         (
             what.replace("_", " "),
-            f"{percent(share, 2)}{_known(error, f' ± {100 * error:.2f}')}",
+            f"{percent(share, 2)}{plus_minus(100 * error)}",
             _known(spread, percent(spread)),
         )
         for what, share, error, spread in figures
     ]
-    rows.append((name, f"{mean:+z.4f}{_known(se, f' ± {se:.4f}')}", _known(sd, f"{sd:.3f}")))
+    rows.append((name, f"{mean:+z.4f}{plus_minus(se, '.4f')}", _known(sd, f"{sd:.3f}")))
     print_table(("player on roll", f"mean{_known(se, ' ± standard error')}", "SD per trial"), rows)
 
 
@@ -235,10 +235,9 @@ def _verdict(result: "Comparison") -> str:
     if not rivals:
         return f"{name} is the only play compared"
     second = rivals[0]
-    known = _known(second.difference_se, f" ± {second.difference_se:.4f}")
     if second.difference == second.difference_se == 0:
         return f"{name} is as good as {second.play} in every trial"
-    lead = f"{-second.difference:.4f}{known} ahead of {second.play}"
+    lead = f"{-second.difference:.4f}{plus_minus(second.difference_se, '.4f')} ahead of {second.play}"
     if result.settled and second.dropped:
         chance = f"probability that a dropped play is best: at most {result.significance:g}"
         return f"{name} is best, the others were dropped as significantly worse: {lead} ({chance})"

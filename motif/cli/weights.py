@@ -25,11 +25,11 @@ from motif.cli.options import (
     player_option,
     weights_option,
 )
-from motif.cli.printing import note, plus_minus, print_table, printed_json, say
+from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import check_apart, check_target
 from motif.runtime.frames import Row
-from motif.runtime.layout import counted
+from motif.runtime.layout import counted, plus_minus
 
 if TYPE_CHECKING:
     from motif.analysis.term_report import EffectSummary, TermSummary

@@ -23,7 +23,7 @@ from motif.board.notation import NO_MOVE
 from motif.reports.document import ShownAction, ShownDecision, rendered
 from motif.runtime.errors import SettingError
 from motif.runtime.files import csv_text, write_text
-from motif.runtime.layout import counted
+from motif.runtime.layout import counted, plus_minus
 
 _Row = tuple[str, ...]
 """A label and the figures of both players."""
@@ -192,7 +192,7 @@ def error_rows(errors: Sequence[MatchDecision], names: tuple[str, str]) -> list[
 
 
 def _cost(error: float, se: float | None) -> str:
-    return f"{MILLIPOINTS * error:.1f}" + ("" if se is None else f" ± {MILLIPOINTS * se:.1f}")
+    return f"{MILLIPOINTS * error:.1f}{plus_minus(se and MILLIPOINTS * se, '.1f')}"
 
 
 ERROR_TITLES = ("move", "player", "played", "better", "millipoints", "source", "mark")
@@ -229,7 +229,7 @@ def play_text(play: WorstPlay) -> tuple[str, str]:
 def _rate(errors: Errors, *, with_se: bool = True) -> str:
     if errors.rate is None:
         return _NONE
-    return f"{errors.rate:.1f}" + (f" ± {errors.se:.1f}" if with_se and errors.se is not None else "")
+    return f"{errors.rate:.1f}" + plus_minus(errors.se, ".1f") * with_se
 
 
 def _amount(total: float, result: float | None, unit: CostUnit, sign: str = "") -> str:

@@ -12,6 +12,7 @@ from motif.contests.result import too_few
 from motif.contests.tournament import TournamentResult
 from motif.learning.version_summary import VersionSummary
 from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, Look, picture
+from motif.runtime.layout import plus_minus
 
 _MAX_NUMBERED = 7
 """Maximum number of versions with numbers below the points."""
@@ -99,7 +100,7 @@ def _draw_ratings(axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: 
     axes.set_xlim(low - 0.08 * span, high + (0.08 + _ROOM) * span)
     for row, value, error in zip(rows, values, errors, strict=True):
         axes.annotate(
-            f"{value:+.{digits}f}" + (f" ± {error:.{digits}f}" if np.isfinite(known[row]) else ""),
+            f"{value:+.{digits}f}" + plus_minus(known[row], f".{digits}f"),
             (value + 2 * error, row),
             (5, 0),
             textcoords="offset points",

@@ -23,6 +23,7 @@ from motif.rollouts.rollout_settings import PlayoutRules, RolloutSettings, score
 from motif.rollouts.tally import Tally
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.frames import Tabular
+from motif.runtime.layout import plus_minus
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import Stopwatch, end_if_cancelled, progress
 
@@ -77,10 +78,7 @@ class RolloutResult(Tabular):
         return titles, [
             [
                 str(row),
-                *(
-                    f"{value:.4f}{'' if np.isnan(error) else f' ± {error:.4f}'}"
-                    for value, error in zip(*both, strict=True)
-                ),
+                *(f"{value:.4f}{plus_minus(error, '.4f')}" for value, error in zip(*both, strict=True)),
                 str(trials),
             ]
             for row, (*both, trials) in enumerate(zip(self.mean, self.se, self.trials, strict=True))

@@ -1,5 +1,6 @@
 """Counts, lists, sentences and p-values in words, line wrapping, and tables in text and in HTML."""
 
+import math
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -33,6 +34,11 @@ def sentence(phrase: str) -> str:
 def p_text(p: float, name: str = "p = ") -> str:
     """Return a p-value as text; small values as ``p < 0.0001``."""
     return f"{name.replace('=', '<') or '< '}0.0001" if p < 1e-4 else f"{name}{p:.2g}"
+
+
+def plus_minus(error: float | None, digits: str = ".2f") -> str:
+    """Return a standard error with ±; an empty text if it is None or NaN."""
+    return "" if error is None or math.isnan(error) else f" ± {error:{digits}}"
 
 
 def columns(stream: TextIO) -> int | None:

@@ -9,6 +9,7 @@ or more is therefore measured by a rollout: of both plays with the same dice, or
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -38,8 +39,7 @@ from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import results_of_trials
 from motif.runtime.frames import finite
-from motif.runtime.parallel import run_ordered
-from motif.runtime.progress import progress
+from motif.runtime.parallel import run_batches
 
 ROLLOUT_THRESHOLD = 0.008
 """Normalised equity; smaller errors are taken from lookahead."""
@@ -272,13 +272,7 @@ def in_batches(
     jobs: int | None,
 ) -> list[_Answer]:
     """Return the answers of `work` on batches of `size` in worker processes; `label` shows the progress."""
-    calls = ((asked[k : k + size],) for k in range(0, len(asked), size))
-    answers: list[_Answer] = []
-    with progress(label, len(asked)) as advance:
-        for part in run_ordered(work, calls, 1 if len(asked) <= size else jobs):
-            advance(len(part))
-            answers += part
-    return answers
+    return list(chain.from_iterable(run_batches(work, [asked], size, label, jobs)))
 
 
 def _roll_out(

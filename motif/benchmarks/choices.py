@@ -6,8 +6,7 @@ even perfect choices have a loss: only differences between players on the same d
 Measure fitted weights on a dataset that they were not fitted to.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -42,8 +41,7 @@ from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError, PlayerError
 from motif.runtime.frames import Row, Tabular
-from motif.runtime.parallel import run_ordered
-from motif.runtime.progress import progress
+from motif.runtime.parallel import run_batches
 from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
 
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
     from motif.sampling.dataset import Dataset
 
 _DECISIONS_AT_ONCE, _POSITIONS_AT_ONCE = 500, 2048
-_Item = TypeVar("_Item", bound=np.generic)
 _Rate = TypeVar("_Rate")
 
 
@@ -75,7 +72,7 @@ def player_choices(
     check_seed(seed)
     columns = benchmark.boards, benchmark.rolls, derive_states(seed, 0, len(benchmark), 0)
     title = f"{player.name} on {benchmark.path}"
-    after = _in_parts(title, player.choose_many, columns, _DECISIONS_AT_ONCE, jobs)
+    after = np.concatenate([*run_batches(player.choose_many, columns, _DECISIONS_AT_ONCE, title, jobs)])
     decision = np.repeat(np.arange(len(benchmark)), np.diff(benchmark.offsets))
     same = (benchmark.listed == after[decision]).all(axis=1)
     losses = np.maximum.reduceat(benchmark.losses, benchmark.offsets[:-1])
@@ -84,23 +81,6 @@ def player_choices(
     listed[decision[same]] = True
     classes = classify_many(pack_many(benchmark.boards))
     return Choices(benchmark.path, losses, listed, classes, np.arange(len(benchmark)), benchmark, after)
-
-
-def _in_parts(
-    title: str,
-    call: Callable[..., npt.NDArray[_Item]],
-    columns: Sequence[npt.NDArray[np.generic]],
-    size: int,
-    jobs: int | None,
-) -> npt.NDArray[_Item]:
-    """Return the rows that `call` makes of `columns` (n, ...), at most `size` rows at a time."""
-    count, results = len(columns[0]), []
-    calls = (tuple(column[start : start + size] for column in columns) for start in range(0, count, size))
-    with progress(title, count) as advance, closing(run_ordered(call, calls, jobs)) as parts:
-        for part in parts:
-            advance(len(part))
-            results.append(part)
-    return np.concatenate(results)
 
 
 @dataclass(frozen=True)
@@ -195,8 +175,8 @@ def dataset_losses(evaluator: Evaluator, decisions: DatasetDecisions, *, jobs: i
     Point tables are chosen by the class after the play, because the dataset lacks the position before it.
     """
     title = f"{evaluator.name} on {decisions.path}"
-    equities = _in_parts(title, evaluator.equity_many, [decisions.boards], _POSITIONS_AT_ONCE, jobs)
-    return decisions.losses(switched_equities(equities))
+    parts = run_batches(evaluator.equity_many, [decisions.boards], _POSITIONS_AT_ONCE, title, jobs)
+    return decisions.losses(switched_equities(np.concatenate([*parts])))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import partial
 from itertools import takewhile
@@ -25,12 +25,12 @@ from pickle import PicklingError
 from shutil import rmtree
 from tempfile import gettempdir
 from types import FrameType
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import uuid4
 
 from motif.runtime.cache_folder import NOTICE
 from motif.runtime.errors import SettingError, WorkerError, shown
-from motif.runtime.progress import COMPILATION, Span, during, end_if_cancelled
+from motif.runtime.progress import COMPILATION, Span, during, end_if_cancelled, progress
 
 if TYPE_CHECKING:
     from motif.runtime.cluster import Cluster
@@ -239,6 +239,28 @@ def run_ordered(
     """
     for result in _run(function, calls, jobs, None):
         yield cast(_Result, result)
+
+
+def run_batches(
+    function: Callable[..., _Result],
+    columns: Sequence[Any],
+    size: int,
+    label: str,
+    jobs: int | None = None,
+) -> Iterator[_Result]:
+    """Yield the results of `function` on batches of at most `size` rows of `columns` (n, ...), in order.
+
+    `label` shows the progress.  A single batch runs in this process.
+    """
+    starts = range(0, len(columns[0]), size)
+    calls = (tuple(column[start : start + size] for column in columns) for start in starts)
+    with (
+        progress(label, len(columns[0])) as advance,
+        closing(run_ordered(function, calls, jobs if len(starts) > 1 else 1)) as results,
+    ):
+        for start, result in zip(starts, results, strict=True):
+            advance(min(size, len(columns[0]) - start))
+            yield result
 
 
 def run_until(

@@ -146,14 +146,7 @@ class SampleSettings(SamplePlan):
 
     def rollouts(self) -> RolloutSettings:
         """Return the settings of the labelling rollouts."""
-        return RolloutSettings(
-            self.trials,
-            cut=self.cut,
-            stop_at_race=self.stop_at_race,
-            stop_at_bearoff=self.stop_at_bearoff,
-            stratified=self.stratified,
-            seed=self.seed,
-        )
+        return RolloutSettings(**{name: getattr(self, name) for name in (*OF_ROLLOUTS, "seed")})
 
     def sampling_rules(self) -> SamplingRules:
         """Return the settings for kernels."""

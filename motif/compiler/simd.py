@@ -7,7 +7,7 @@ and their order are explicit, and every product is added by a fused multiply-add
 everywhere: equal features and weights give equal bits on any processor.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from llvmlite import binding, ir
@@ -112,73 +112,87 @@ def _store(builder: Any, vector: Any, pointer: Any, index: Any) -> None:
 
 @intrinsic
 def add_weighted_rows(
-    typing_context: Any, factors: Any, rows: Any, picked: Any, before: Any, begins: Any, sums: Any
+    typing_context: Any,
+    factors: Any,
+    rows: Any,
+    picked: Any,
+    before: Any,
+    begins: Any,
+    starts: Any,
+    sums: Any,
+    count: Any,
 ) -> Any:
-    """Add to each of `sums` float32 (TOGETHER, s) the sum over picked i of factors_ki rows_ip, for p < w.
+    """Set the first `count` of `sums` to starts_kp + the sum over picked i of factors_ki rows_ip, for p < w.
 
-    `rows` float32 (n, w), with w a multiple of `WIDTH` and at most s, and `factors` (TOGETHER, at least n)
-    are contiguous.  `picked` int64 (m,) are the rows to add, in ascending order, and `before` int64 the
-    number of picked rows before each group of `GROUP` rows, and at the end.  `begins` int64 (w / `GROUP`,)
-    does not decrease: groups of rows before ``begins[g]`` are 0 in group g of the columns and in later
-    groups.  Each row is read once for all sums.
+    `rows` float32 (w / `GROUP`, n, `GROUP`) are rows of length w, a multiple of `WIDTH`, in groups of
+    columns: within a group one row follows the other, so the processor reads ahead.  `factors` (`TOGETHER`,
+    at least n), `sums` (`TOGETHER`, at least w) and `starts` (as many, or one for all; perhaps `sums`) are
+    float32.  All arrays are contiguous.  `picked` int64 (m,) are the rows to add, in ascending order, and
+    `before` int64 the number of picked rows before each group of `GROUP` rows, and at the end.  `begins`
+    int64 (w / `GROUP`,) does not decrease: groups of rows before ``begins[g]`` are 0 in group g of the
+    columns and in later groups.  Each row is read once for all sums, and `count` changes no bit.
     """
-    return types.void(factors, rows, picked, before, begins, sums), _weighting(TOGETHER, _COLUMNS)
-
-
-@intrinsic
-def add_weighted_to_first(
-    typing_context: Any, factors: Any, rows: Any, picked: Any, before: Any, begins: Any, sums: Any
-) -> Any:
-    """Do the same as `add_weighted_rows` for the first of the sums only, with the same bits."""
-    return types.void(factors, rows, picked, before, begins, sums), _weighting(1, WIDTH)
-
-
-def _weighting(together: int, columns: int) -> Callable[[Any, Any, Any, Any], Any]:
-    """Return code that weights rows for `together` sums, with `columns` of each in registers."""
+    signature = types.void(factors, rows, picked, before, begins, starts, sums, types.int64)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        factor_array, row_array, picked_array, before_array, begin_array, sum_array = _arrays(
-            context, builder, signature, arguments
-        )
-        fma = _multiply_add(builder, _LONG)
-        apart, sums_apart = (
-            cgutils.unpack_tuple(builder, array.shape)[1] for array in (factor_array, sum_array)
-        )
-        across = cgutils.unpack_tuple(builder, row_array.shape)[1]
-        offsets = [ir.Constant(_INT, first) for first in range(0, columns, _LONG)]
-        totals = [[cgutils.alloca_once(builder, _vector(_LONG)) for _ in offsets] for _ in range(together)]
-        step = ir.Constant(_INT, columns)
-        with cgutils.for_range(builder, builder.udiv(across, step)) as block:
-            first = builder.mul(block.index, step)
-            places = [
-                builder.add(builder.mul(sums_apart, ir.Constant(_INT, k)), builder.add(first, offset))
-                for k in range(together)
-                for offset in offsets
-            ]
-            flat = [total for own in totals for total in own]
-            for total, place in zip(flat, places, strict=True):
-                builder.store(_load(builder, sum_array.data, place, _LONG), total)
-            group = builder.udiv(first, ir.Constant(_INT, GROUP))
-            begin = builder.load(builder.gep(begin_array.data, [group]))
-            skipped = builder.load(builder.gep(before_array.data, [begin]))
-            with cgutils.for_range(builder, builder.sub(picked_array.nitems, skipped)) as step_of_row:
-                number = builder.add(skipped, step_of_row.index)
-                row = builder.load(builder.gep(picked_array.data, [number]))
-                start = builder.add(builder.mul(row, across), first)
-                weights = [
-                    _load(builder, row_array.data, builder.add(start, offset), _LONG) for offset in offsets
-                ]
-                for k, own in enumerate(totals):
-                    place = builder.add(builder.mul(apart, ir.Constant(_INT, k)), row)
-                    number = builder.load(builder.gep(factor_array.data, [place]))
-                    factor = _spread(builder, number, _LONG)
-                    for total, weight in zip(own, weights, strict=True):
-                        builder.store(builder.call(fma, [weight, factor, builder.load(total)]), total)
-            for total, place in zip(flat, places, strict=True):
-                _store(builder, builder.load(total), sum_array.data, place)
+        arrays = _arrays(context, builder, signature, arguments, *range(len(arguments) - 1))
+        for together in range(1, TOGETHER + 1):
+            columns = min(WIDTH, _COLUMNS * (TOGETHER // together))
+            is_count = builder.icmp_signed("==", arguments[-1], ir.Constant(_INT, together))
+            with builder.if_then(is_count):
+                _weight(builder, arrays, together, columns)
         return context.get_dummy_value()
 
-    return codegen
+    return signature, codegen
+
+
+def _weight(builder: Any, arrays: list[Any], together: int, columns: int) -> None:
+    """Weight rows for the first `together` sums, with `columns` of each in registers."""
+    factors, rows, picked, before, begins, starts, sums = arrays
+    fma = _multiply_add(builder, _LONG)
+    factors_apart, sums_apart = (cgutils.unpack_tuple(builder, array.shape)[1] for array in (factors, sums))
+    start_count, starts_apart = cgutils.unpack_tuple(builder, starts.shape)
+    is_for_all = builder.icmp_signed("==", start_count, ir.Constant(_INT, 1))
+    starts_apart = builder.select(is_for_all, ir.Constant(_INT, 0), starts_apart)
+    groups, size, _ = cgutils.unpack_tuple(builder, rows.shape)
+    numbers = range(0, columns, _LONG)
+    totals = [[cgutils.alloca_once(builder, _vector(_LONG)) for _ in numbers] for _ in range(together)]
+    flat = [total for own in totals for total in own]
+    group_step, width = ir.Constant(_INT, columns // GROUP), ir.Constant(_INT, GROUP)
+    with cgutils.for_range(builder, builder.udiv(groups, group_step)) as block:
+        group = builder.mul(block.index, group_step)
+        first = builder.mul(group, width)
+
+        def places(apart: Any) -> list[Any]:
+            return [
+                builder.add(
+                    builder.mul(apart, ir.Constant(_INT, k)), builder.add(first, ir.Constant(_INT, n))
+                )
+                for k in range(together)
+                for n in numbers
+            ]
+
+        tops = []
+        for n in numbers:
+            of_group = builder.add(group, ir.Constant(_INT, n // GROUP))
+            within = ir.Constant(_INT, n % GROUP)
+            tops.append(builder.add(builder.mul(builder.mul(of_group, size), width), within))
+        for total, place in zip(flat, places(starts_apart), strict=True):
+            builder.store(_load(builder, starts.data, place, _LONG), total)
+        begin = builder.load(builder.gep(begins.data, [group]))
+        skipped = builder.load(builder.gep(before.data, [begin]))
+        with cgutils.for_range(builder, builder.sub(picked.nitems, skipped)) as step:
+            number = builder.add(skipped, step.index)
+            row = builder.load(builder.gep(picked.data, [number]))
+            down = builder.mul(row, width)
+            weights = [_load(builder, rows.data, builder.add(top, down), _LONG) for top in tops]
+            for k, own in enumerate(totals):
+                place = builder.add(builder.mul(factors_apart, ir.Constant(_INT, k)), row)
+                factor = _spread(builder, builder.load(builder.gep(factors.data, [place])), _LONG)
+                for total, weight in zip(own, weights, strict=True):
+                    builder.store(builder.call(fma, [weight, factor, builder.load(total)]), total)
+        for total, place in zip(flat, places(sums_apart), strict=True):
+            _store(builder, builder.load(total), sums.data, place)
 
 
 @intrinsic
@@ -224,15 +238,16 @@ def grouped_dot(typing_context: Any, features: Any, sums: Any, first: Any, strid
 
 
 @intrinsic
-def add_rows(typing_context: Any, picked: Any, table: Any, sums: Any) -> Any:
-    """Add rows of a table float32 (..., w), w a multiple of `WIDTH`, to `sums` float32 (at least w,).
+def add_rows(typing_context: Any, picked: Any, table: Any, start: Any, sums: Any) -> Any:
+    """Set `sums` to `start` + rows of a table float32 (..., w), w a multiple of `WIDTH`.
 
-    `picked`, int64, indexes the rows of `table` over all its dimensions; all arrays are contiguous.
+    `start` and `sums` are float32 (at least w,) and may be the same.  `picked`, int64, indexes the rows of
+    `table` over all its dimensions; all arrays are contiguous.
     """
-    signature = types.void(picked, table, sums)
+    signature = types.void(picked, table, start, sums)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        row_numbers, rows, sum_array = _arrays(context, builder, signature, arguments)
+        row_numbers, rows, start_array, sum_array = _arrays(context, builder, signature, arguments)
         across = cgutils.unpack_tuple(builder, rows.shape)[-1]
         offsets = [ir.Constant(_INT, first) for first in range(0, WIDTH, _LONG)]
         totals = [cgutils.alloca_once(builder, _vector(_LONG)) for _ in offsets]
@@ -240,12 +255,12 @@ def add_rows(typing_context: Any, picked: Any, table: Any, sums: Any) -> Any:
             first = builder.mul(block.index, ir.Constant(_INT, WIDTH))
             places = [builder.add(first, offset) for offset in offsets]
             for total, place in zip(totals, places, strict=True):
-                builder.store(_load(builder, sum_array.data, place, _LONG), total)
+                builder.store(_load(builder, start_array.data, place, _LONG), total)
             with cgutils.for_range(builder, row_numbers.nitems) as row:
                 number = builder.load(builder.gep(row_numbers.data, [row.index]))
-                start = builder.mul(number, across)
+                row_start = builder.mul(number, across)
                 for total, place in zip(totals, places, strict=True):
-                    weights = _load(builder, rows.data, builder.add(start, place), _LONG)
+                    weights = _load(builder, rows.data, builder.add(row_start, place), _LONG)
                     builder.store(builder.fadd(builder.load(total), weights), total)
             for total, place in zip(totals, places, strict=True):
                 _store(builder, builder.load(total), sum_array.data, place)

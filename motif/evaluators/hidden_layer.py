@@ -17,7 +17,7 @@ import numpy.typing as npt
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.compiler.jit import inline_kernel, trailing_zeros
 from motif.compiler.simd import GROUP, OUTPUT_COUNT, SQUASH_LIMIT, WIDTH, add_rows, sums_of_squashed
-from motif.evaluators.quadratic_forms import add_part, fresh_boards, share_sums
+from motif.evaluators.quadratic_forms import AGAIN, APART, add_part
 from motif.runtime.arrays import Float32Array, IntArray
 
 MAX_UNITS = 512
@@ -36,7 +36,7 @@ class HiddenTables(NamedTuple):
     bias: Float32Array
     """(classes, U): biases."""
     inputs: Float32Array
-    """(classes, n, U): weights of the n parameters before scaling."""
+    """(classes, U / GROUP, n, GROUP): weights of the n parameters before scaling."""
     begins: IntArray
     """(U / GROUP,): zeros: no group of rows of the inputs is 0."""
     points: Float32Array
@@ -48,7 +48,8 @@ class HiddenTables(NamedTuple):
 def no_hidden_layers() -> HiddenTables:
     """Return the tables of a model without hidden layers."""
     points = np.zeros((0, 2, PACKED_BAR + 1, CHECKERS + 1, WIDTH), np.float32)
-    inputs, outputs = np.zeros((0, 0, WIDTH), np.float32), np.zeros((0, OUTPUT_COUNT, WIDTH), np.float32)
+    inputs = np.zeros((0, WIDTH // GROUP, 0, GROUP), np.float32)
+    outputs = np.zeros((0, OUTPUT_COUNT, WIDTH), np.float32)
     bias, begins = np.zeros((0, WIDTH), np.float32), np.zeros(WIDTH // GROUP, np.int64)
     return HiddenTables(np.zeros(0, np.int64), bias, inputs, begins, points, outputs)
 
@@ -98,17 +99,18 @@ def add_hidden_layer(hidden, position_class, batch, boards, common):
     """
     count = hidden.counts[position_class]
     bias, inputs, begins = hidden.bias[position_class], hidden.inputs[position_class], hidden.begins
-    fresh = fresh_boards(boards, common)
-    for board in range(fresh):
-        for k in range(bias.shape[0]):
-            batch.unit_sums[board, k] = bias[k]
-    for part in range(2):
-        if part:
-            share_sums(batch.unit_sums, batch.common_unit_sums, bias.shape[0], boards, common)
-        for board in range(boards if part else fresh):
-            rows = batch.point_rows[board, part, : batch.point_row_counts[board, part]]
-            add_rows(rows, hidden.points, batch.unit_sums[board])
-        add_part(batch, part, inputs, begins, boards if part else fresh, batch.unit_sums)
+    own_sums, own_boards = batch.common_unit_sums, 1
+    if common == APART:
+        own_sums, own_boards = batch.unit_sums, boards
+    if common != AGAIN:
+        for board in range(own_boards):
+            rows = batch.point_rows[board, 0, : batch.point_row_counts[board, 0]]
+            add_rows(rows, hidden.points, bias, own_sums[board])
+        add_part(batch, 0, inputs, begins, own_boards, own_sums, own_sums)
+    for board in range(boards):
+        rows = batch.point_rows[board, 1, : batch.point_row_counts[board, 1]]
+        add_rows(rows, hidden.points, own_sums[min(board, own_boards - 1)], batch.unit_sums[board])
+    add_part(batch, 1, inputs, begins, boards, batch.unit_sums, batch.unit_sums)
     for board in range(boards):
         sums_of_squashed(hidden.outputs[position_class], batch.unit_sums[board], count, batch.unit_outputs)
         for head in range(OUTPUT_COUNT):

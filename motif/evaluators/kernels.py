@@ -1,6 +1,7 @@
 """Kernels that read a `Model`: values, ranking scores and the choice of a play.
 
-Scores rank plays. They are values before the squash, because squashed values tie near the bounds.
+Scores rank plays. They are the equities of the five probabilities if all classes have these, and raw sums
+otherwise: values before the squash, because squashed values tie near the bounds.
 """
 
 import math
@@ -61,9 +62,14 @@ def _has_hidden_layer(model, position_class):
 def _load_board(model, words, packed, position_class, points_of_both, space, k):
     """Store the inputs of the heads of a measured board as board `k` of the batch."""
     batch = space.batch
-    size = model.ranking.rows.shape[1]
-    for i in range(size):
-        batch.features[k, i] = space.features[i]
+    size = model.ranking.rows.shape[2]
+    # Unsigned numbers, because numba's test for negative indices would slow the loops down.
+    leading = np.uint64(model.measured.leading)
+    others = np.uint64(size) - leading
+    for i in range(others):
+        batch.features[k, i] = space.features[leading + i]
+    for i in range(leading):
+        batch.features[k, others + i] = space.features[i]
     for i in range(size, GROUP * ((size + GROUP - 1) // GROUP)):
         batch.features[k, i] = 0
     if _has_hidden_layer(model, position_class):
@@ -94,7 +100,7 @@ def _fill_probabilities(model, words, packed, position_class, points_of_both, sp
     """
     raws = space.batch.raws[0]
     _load_board(model, words, packed, position_class, points_of_both, space, 0)
-    find_nonzero(space.batch, 1, model.chances.rows.shape[1], model.measured.steady)
+    find_nonzero(space.batch, 1, model.chances.rows.shape[2], model.measured.steady)
     add_forms(model.chances, position_class, space.batch, 1, APART, 0)
     if _has_hidden_layer(model, position_class):
         add_hidden_layer(model.hidden, position_class, space.batch, 1, APART)
@@ -180,6 +186,11 @@ def _table_raw(model, packed, position_class):
 
 
 @inline_kernel
+def _score_of_equity(model, equity):
+    return equity if model.scores_equities else equity_to_raw(equity)
+
+
+@inline_kernel
 def _store_row(space, k):
     for j in range(space.row.shape[0]):
         space.rows[k, j] = space.row[j]
@@ -195,10 +206,12 @@ def _score_known(model, source, points, words, packed, space, k):
     if source == FINISHED:
         certain(points, space.row)
         _store_row(space, k)
-        return _FINISHED_SCORE * points if model.win_only else equity_to_raw(np.float64(points))
+        return _FINISHED_SCORE * points if model.win_only else _score_of_equity(model, np.float64(points))
     bearoff_probabilities(model.bearoff, words, space.row)
     _store_row(space, k)
-    return probability_to_raw(space.row[WIN]) if model.win_only else equity_to_raw(equity_of(space.row))
+    if model.win_only:
+        return probability_to_raw(space.row[WIN])
+    return _score_of_equity(model, equity_of(space.row))
 
 
 @inline_kernel
@@ -208,7 +221,7 @@ def _score_batch(model, position_class, count, common, space, scores):
     The five probabilities are stored in ``space.rows`` if the scores are their equities.
     """
     batch = space.batch
-    find_nonzero(batch, count, model.ranking.rows.shape[1], model.measured.steady)
+    find_nonzero(batch, count, model.ranking.rows.shape[2], model.measured.steady)
     is_ranked = _has_ranking_head(model, position_class)
     # The function is long, so it is inlined only once.
     forms, first_head = model.chances, 0
@@ -226,7 +239,7 @@ def _score_batch(model, position_class, count, common, space, scores):
         elif not is_ranked:
             _squash_heads(batch.raws[k], space.row)
             _calibrate(model, position_class, space.row)
-            score = equity_to_raw(equity_of(space.row))
+            score = _score_of_equity(model, equity_of(space.row))
             _store_row(space, batch.boards[k])
         scores[batch.boards[k]] = score
 
@@ -406,6 +419,8 @@ def score_boards(model, words, boards, order, count, space, scores):
 @inline_kernel
 def equity_of_score(model, score):
     """Return the equity of a score of a weights model."""
+    if model.scores_equities:
+        return score
     return math.tanh(score) if model.win_only else squash_equity(score)
 
 
@@ -557,20 +572,11 @@ def trace_packed(model, packed, space):
 
 
 @inline_kernel
-def _scores_probabilities(model):
-    """Return whether scores are the equities of the five probabilities, in every position class."""
-    scores = model.kind == WEIGHTS_MODEL and not model.win_only
-    for position_class in range(model.ranking.first.shape[0]):
-        scores &= not _has_ranking_head(model, position_class)
-    return scores
-
-
-@inline_kernel
 def _value_boards(model, packed, first, last, space):
     """Write the probabilities of packed boards, from `first` to `last`, to ``space.rows`` from row 0 on."""
     words = words_of(packed)[first:last]
     boards, everything, count = packed[first:last], space.filter_kept[:0], last - first
-    if _scores_probabilities(model):
+    if model.scores_equities:
         score_boards(model, words, boards, everything, count, space, space.scores)
     else:
         space.has_row[:count] = False

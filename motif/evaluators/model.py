@@ -33,6 +33,8 @@ class MeasuredSet(NamedTuple):
     """Functions that measure your own parameters, by addresses valid only in this process."""
     places: IntArray = np.zeros(0, np.int64)
     """(n,): the places of the features among the measured parameters, if the set has grown since the fit."""
+    leading: int = 0
+    """How many of the first features come last in `FormTables` and `HiddenTables`."""
     steady: IntArray = np.zeros(MAX_ROW // GROUP, np.int64)
     """(MAX_ROW / GROUP,): bits of the features that depend only on the checkers of the player on roll, and so
     rarely differ between plays, by group of features.
@@ -46,6 +48,8 @@ class Model(NamedTuple):
     measured: MeasuredSet = MeasuredSet()
     win_only: bool = True
     """Whether ``win`` is the only head: plays are ranked by its raw sum."""
+    scores_equities: bool = False
+    """Whether scores are cubeless equities, not raw sums of the equity or of the win probability."""
     kept: int = 0
     """Number of plays that the move filter keeps for the full evaluation; 0 for all."""
     ranking: FormTables = FormTables()

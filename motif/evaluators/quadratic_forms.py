@@ -16,7 +16,6 @@ from motif.compiler.simd import (
     TOGETHER,
     WIDTH,
     add_weighted_rows,
-    add_weighted_to_first,
     grouped_dot,
     nonzero_bits,
 )
@@ -48,10 +47,10 @@ class FormTables(NamedTuple):
     """(classes, heads): the head's first group, or ABSENT."""
     stride: IntArray = np.zeros((len(CLASS_NAMES), 0), np.int64)
     """(classes, heads)"""
-    linear: Float32Array = np.zeros((len(CLASS_NAMES), 0), np.float32)
-    """(classes, columns): linear weights; the columns are a multiple of `WIDTH`."""
-    rows: Float32Array = np.zeros((len(CLASS_NAMES), 0, 0), np.float32)
-    """(classes, n, columns): weights of the products of the n parameters with each column's parameter."""
+    linear: Float32Array = np.zeros((len(CLASS_NAMES), 1, 0), np.float32)
+    """(classes, 1, columns): linear weights; the columns are a multiple of `WIDTH`."""
+    rows: Float32Array = np.zeros((len(CLASS_NAMES), 0, 0, GROUP), np.float32)
+    """(classes, groups, n, GROUP): weights of the products of the n parameters with each column's."""
     begins: IntArray = np.zeros((len(CLASS_NAMES), 0), np.int64)
     """(classes, groups): the first group of rows that is not 0 in a group of columns or in a later one."""
 
@@ -74,7 +73,7 @@ class BoardBatch(NamedTuple):
     column_sums: Float32Array
     """(TOGETHER, columns): the sums of `FormTables`."""
     common_column_sums: Float32Array
-    """(columns,): the part of these that depends on the player on roll alone, for `AGAIN`."""
+    """(1, columns): the part of these that depends on the player on roll alone, for `FIRST` and `AGAIN`."""
     point_rows: IntArray
     """(TOGETHER, 2, CHECKERS): rows of the hidden layer's point tables that each board reads, by side."""
     point_row_counts: IntArray
@@ -82,7 +81,7 @@ class BoardBatch(NamedTuple):
     unit_sums: Float32Array
     """(TOGETHER, MAX_UNITS): the sums of hidden units, before the squash."""
     common_unit_sums: Float32Array
-    """(MAX_UNITS,): the part of these that depends on the player on roll alone, for `AGAIN`."""
+    """(1, MAX_UNITS): the part of these that depends on the player on roll alone, for `FIRST` and `AGAIN`."""
     unit_outputs: FloatArray
     """(5,): what the hidden units of one board add."""
     raws: FloatArray
@@ -98,11 +97,11 @@ def new_board_batch(max_units: int) -> BoardBatch:
         np.zeros(2, np.int64),
         np.zeros((2, MAX_ROW // GROUP + 1), np.int64),
         np.zeros((TOGETHER, _MAX_COLUMNS), np.float32),
-        np.zeros(_MAX_COLUMNS, np.float32),
+        np.zeros((1, _MAX_COLUMNS), np.float32),
         np.zeros((TOGETHER, 2, CHECKERS), np.int64),
         np.zeros((TOGETHER, 2), np.int64),
         np.zeros((TOGETHER, max_units), np.float32),
-        np.zeros(max_units, np.float32),
+        np.zeros((1, max_units), np.float32),
         np.zeros(len(HEADS) - 1),
         np.zeros((TOGETHER, len(HEADS))),
     )
@@ -135,34 +134,13 @@ def find_nonzero(batch, boards, size, steady):
 
 
 @inline_kernel
-def fresh_boards(boards, common):
-    """Return for how many of the first boards the part for the player on roll alone must be added up."""
-    if common == APART:
-        return boards
-    return 1 if common == FIRST else 0
+def add_part(batch, part, rows, begins, boards, starts, sums):
+    """Set the first `boards` rows of `sums` to `starts` + the weighted rows of a part's nonzero parameters.
 
-
-@inline_kernel
-def share_sums(sums, common_sums, size, boards, common):
-    """Copy the common part of `size` sums to the first `boards` rows of `sums`."""
-    if common == APART:
-        return
-    if common == FIRST:
-        for k in range(size):
-            common_sums[k] = sums[0, k]
-    for board in range(fresh_boards(boards, common), boards):
-        for k in range(size):
-            sums[board, k] = common_sums[k]
-
-
-@inline_kernel
-def add_part(batch, part, rows, begins, boards, sums):
-    """Add the weighted rows of the nonzero parameters of a part to the first `boards` rows of `sums`."""
+    `starts` has a row for each board, or one row for all.
+    """
     picked, before = batch.nonzero[part, : batch.nonzero_counts[part]], batch.nonzero_before[part]
-    if boards == 1:
-        add_weighted_to_first(batch.features, rows, picked, before, begins, sums)
-    elif boards > 1:
-        add_weighted_rows(batch.features, rows, picked, before, begins, sums)
+    add_weighted_rows(batch.features, rows, picked, before, begins, starts, sums, boards)
 
 
 @inline_kernel
@@ -172,16 +150,14 @@ def add_forms(forms, position_class, batch, boards, common, first_head):
     `common` is what the boards have in common. Each sum has the same bits in any batch.
     """
     linear, rows = forms.linear[position_class], forms.rows[position_class]
-    begins, sums = forms.begins[position_class], batch.column_sums
-    fresh = fresh_boards(boards, common)
-    for board in range(fresh):
-        for column in range(linear.shape[0]):
-            sums[board, column] = linear[column]
-    for part in range(2):
-        if part:
-            share_sums(sums, batch.common_column_sums, linear.shape[0], boards, common)
-        add_part(batch, part, rows, begins, boards if part else fresh, sums)
-    blocks = (rows.shape[0] + GROUP - 1) // GROUP
+    begins = forms.begins[position_class]
+    own_sums, own_boards = batch.common_column_sums, 1
+    if common == APART:
+        own_sums, own_boards = batch.column_sums, boards
+    if common != AGAIN:
+        add_part(batch, 0, rows, begins, own_boards, linear, own_sums)
+    add_part(batch, 1, rows, begins, boards, own_sums, batch.column_sums)
+    blocks = (rows.shape[1] + GROUP - 1) // GROUP
     for board in range(boards):
         features, sums = batch.features[board], batch.column_sums[board]
         for head in range(forms.first.shape[1]):

@@ -47,7 +47,6 @@ from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_HEAD, HEADS, OUT
 from motif.evaluators.quadratic_forms import ABSENT, FormTables
 from motif.evaluators.weight_file import HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
-from motif.parameters import ParameterSet
 from motif.parameters.named_sets import OwnSet, features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.parameters.sets import code_of, of_player_on_roll
@@ -112,7 +111,9 @@ class StaticEvaluator(Evaluator):
         scores = np.empty(len(boards))
         model, space = prepared(self.model)
         score_packed(model, pack_many(as_boards(boards)), space, scores)
-        return np.tanh(scores) * (1 if self.model.win_only else EQUITY_BOUND)
+        if model.scores_equities:
+            return scores
+        return np.tanh(scores) * (1 if model.win_only else EQUITY_BOUND)
 
     def play_equities(self, before: Board, plays: PlayBatch) -> FloatArray:
         """See `Evaluator.play_equities`.  The point table is that of the class before the play."""
@@ -186,36 +187,47 @@ def weights_model(weights: WeightFile) -> Model:
     classes, scales = [weights.heads_of(name) for name in CLASS_NAMES], weights.parameters.scales
     win_only = weights.head_names() == (OUTPUTS[WIN],) and not weights.hidden_layers
     model = Model() if weights.move_filter is None else table_model(weights.move_filter.tables())
+    steady = of_player_on_roll(weights.parameters)
+    # The sums of the steady parameters are rarely added up. In the triangle of pairs, the last rows are the
+    # longest, so these are theirs.
+    leading = int(np.max(np.flatnonzero(steady), initial=-1)) + 1
+    order = np.roll(np.arange(len(steady)), -leading)
     model = model._replace(
         kind=WEIGHTS_MODEL,
         measured=MeasuredSet(
             code_of(weights.parameters),
             places=weights.parameters.places,
-            steady=steady_bits(weights.parameters),
+            leading=leading,
+            steady=steady_bits(steady[order]),
         ),
         win_only=win_only,
-        ranking=form_tables(classes, OUTPUTS[:1] if win_only else HEADS[EQUITY_HEAD:], scales),
-        chances=form_tables(classes, OUTPUTS, scales),
+        scores_equities=not win_only and not any(HEADS[EQUITY_HEAD] in heads for heads in classes),
+        ranking=form_tables(classes, OUTPUTS[:1] if win_only else HEADS[EQUITY_HEAD:], scales, order),
+        chances=form_tables(classes, OUTPUTS, scales, order),
         knots=knot_tables(weights.calibration),
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
-        hidden=hidden_tables(weights),
+        hidden=hidden_tables(weights, order),
     )
     return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
 
 
-def steady_bits(parameters: ParameterSet) -> IntArray:
+def steady_bits(steady: BoolArray) -> IntArray:
     """Return ``MeasuredSet.steady`` of a set."""
     bits = np.zeros_like(MeasuredSet().steady)
-    for place in np.flatnonzero(of_player_on_roll(parameters)).tolist():
+    for place in np.flatnonzero(steady).tolist():
         bits[place // GROUP] |= 1 << place % GROUP
     return bits
 
 
 def form_tables(
-    heads: Sequence[Mapping[str, HeadWeights]], names: Sequence[str], scales: npt.NDArray[np.floating[Any]]
+    heads: Sequence[Mapping[str, HeadWeights]],
+    names: Sequence[str],
+    scales: npt.NDArray[np.floating[Any]],
+    order: IntArray,
 ) -> FormTables:
     """Return the forms of the heads `names` of each class, for features multiplied by `scales` (n,)."""
     size, classes = len(scales), range(len(CLASS_NAMES))
+    place = np.argsort(order)
     blocks, wide = -(-size // GROUP), WIDTH // GROUP
     bias = np.zeros((len(classes), len(names)))
     first, stride = np.full(bias.shape, ABSENT), np.zeros(bias.shape, np.int64)
@@ -235,8 +247,8 @@ def form_tables(
         bias,
         first,
         stride,
-        np.zeros((len(classes), groups * GROUP), np.float32),
-        np.zeros((len(classes), size, groups * GROUP), np.float32),
+        np.zeros((len(classes), 1, groups * GROUP), np.float32),
+        np.zeros((len(classes), groups, size, GROUP), np.float32),
         np.full((len(classes), groups), blocks),
     )
     for code in classes:
@@ -246,16 +258,19 @@ def form_tables(
             weights = heads[code][name]
             own = first[code, head] + stride[code, head] * np.arange(blocks)
             columns = (own[:, None] * GROUP + np.arange(GROUP)).reshape(-1)[:size]
-            low, high = weights.pairs[:, 0], weights.pairs[:, 1]
+            one, other = weights.pairs[:, 0], weights.pairs[:, 1]
+            low, high = np.minimum(place[one], place[other]), np.maximum(place[one], place[other])
             bias[code, head] = np.float32(weights.bias)
-            tables.linear[code, columns] = weights.linear * scales
-            tables.rows[code, high, columns[low]] = weights.quadratic * scales[low] * scales[high]
+            tables.linear[code, 0, columns] = (weights.linear * scales)[order]
+            tables.rows[code, columns[low] // GROUP, high, columns[low] % GROUP] = (
+                weights.quadratic * scales[one] * scales[other]
+            )
             if len(low):
                 tables.begins[code, own] = np.arange(blocks)
     return tables
 
 
-def hidden_tables(weights: WeightFile) -> HiddenTables:
+def hidden_tables(weights: WeightFile, order: IntArray) -> HiddenTables:
     """Return the hidden layers of a weight file for kernels."""
     if not weights.hidden_layers:
         return no_hidden_layers()
@@ -265,14 +280,15 @@ def hidden_tables(weights: WeightFile) -> HiddenTables:
     longest = max(counts.values())
     padded = np.zeros(classes, np.int64)
     bias = np.zeros((classes, longest), np.float32)
-    inputs = np.zeros((classes, size, longest), np.float32)
+    inputs = np.zeros((classes, longest // GROUP, size, GROUP), np.float32)
     points = np.zeros((classes, *TABLE_SHAPE, longest), np.float32)
     outputs = np.zeros((classes, len(OUTPUTS), longest), np.float32)
     for class_name, layer in layers.items():
         code, own = CLASS_NAMES.index(class_name), slice(len(layer.names))
         padded[code] = counts[class_name]
         bias[code, own] = layer.bias
-        inputs[code, :, own] = (layer.inputs * weights.parameters.scales).T
+        units = np.arange(len(layer.names))
+        inputs[code, units // GROUP, :, units % GROUP] = (layer.inputs * weights.parameters.scales)[:, order]
         points[code, ..., own] = np.moveaxis(tables_of(layer.points), 0, -1)
         outputs[code, :, own] = layer.outputs
     begins = np.zeros(longest // GROUP, np.int64)

@@ -19,7 +19,6 @@ from motif.compiler.simd import (
     add_rows,
     add_run,
     add_weighted_rows,
-    add_weighted_to_first,
     column_sums,
     grouped_dot,
     nonzero_bits,
@@ -35,13 +34,8 @@ def dot_of_groups(features, sums, first, stride, blocks):
 
 
 @kernel
-def weighted_rows_added(factors, rows, picked, before, begins, sums):
-    add_weighted_rows(factors, rows, picked, before, begins, sums)
-
-
-@kernel
-def weighted_rows_added_to_first(factors, rows, picked, before, begins, sums):
-    add_weighted_to_first(factors, rows, picked, before, begins, sums)
+def weighted_rows_added(factors, rows, picked, before, begins, starts, sums, count):
+    add_weighted_rows(factors, rows, picked, before, begins, starts, sums, count)
 
 
 @kernel
@@ -50,8 +44,8 @@ def bits_of_nonzero(numbers, first):
 
 
 @kernel
-def rows_added(picked, table, sums):
-    add_rows(picked, table, sums)
+def rows_added(picked, table, start, sums):
+    add_rows(picked, table, start, sums)
 
 
 @kernel
@@ -72,6 +66,11 @@ def run_added(block, places, weights, begin, end, own, sums):
 @kernel
 def columns_summed(factors, own, block, columns, strip, length, sums):
     column_sums(factors, own, block, columns, strip, length, sums)
+
+
+def in_groups(rows: np.ndarray) -> np.ndarray:
+    """Return rows float32 (n, w) in groups of columns (w / GROUP, n, GROUP)."""
+    return np.ascontiguousarray(rows.astype(np.float32).reshape(len(rows), -1, GROUP).swapaxes(0, 1))
 
 
 def fused_all(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -131,15 +130,23 @@ def test_rows_are_weighted_for_several_sums_together():
         rows[: begin * GROUP, group * GROUP : (group + 1) * GROUP] = 0
     picked = np.flatnonzero(rng.random(size) < 0.7)
     before = np.searchsorted(picked, np.minimum(np.arange(4) * GROUP, size))
-    sums = rng.normal(size=(TOGETHER, 2 * WIDTH + 5)).astype(np.float32)
-    old, expected = sums.copy(), sums[:, : 2 * WIDTH] + factors[:, picked] @ rows[picked]
-    arrays = factors.astype(np.float32), rows.astype(np.float32), picked, before, begins
-    weighted_rows_added(*arrays, sums)
-    assert sums[:, : 2 * WIDTH] == pytest.approx(expected, abs=1e-5)
-    assert (sums[:, 2 * WIDTH :] == old[:, 2 * WIDTH :]).all()
-    weighted_rows_added_to_first(*arrays, old)
-    assert (old[0] == sums[0]).all()
-    assert (old[1:] != sums[1:]).any()
+    arrays = factors.astype(np.float32), in_groups(rows), picked, before, begins
+    old = rng.normal(size=(TOGETHER, 2 * WIDTH + 5)).astype(np.float32)
+    for starts in (old, old[1:2]):
+        expected = starts[:, : 2 * WIDTH] + factors[:, picked] @ rows[picked]
+        sums = old.copy()
+        weighted_rows_added(*arrays, starts, sums, TOGETHER)
+        assert sums[:, : 2 * WIDTH] == pytest.approx(expected, abs=1e-5)
+        assert (sums[:, 2 * WIDTH :] == old[:, 2 * WIDTH :]).all()
+        for count in range(TOGETHER):
+            few = old.copy()
+            weighted_rows_added(*arrays, starts, few, count)
+            assert (few[:count] == sums[:count]).all()
+            assert (few[count:] == old[count:]).all()
+    sums = old.copy()
+    weighted_rows_added(*arrays, old, sums, TOGETHER)
+    weighted_rows_added(*arrays, old, old, TOGETHER)
+    assert (old == sums).all()
 
 
 def test_bits_tell_which_numbers_are_not_zero():
@@ -156,9 +163,12 @@ def test_picked_rows_of_a_table_are_added():
     table = rng.normal(size=(2, 3, 5, 2 * WIDTH)).astype(np.float32)
     picked = np.array([29, 0, 17, 17])
     sums = rng.normal(size=2 * WIDTH).astype(np.float32)
-    expected = sums + table.reshape(30, -1)[picked].sum(axis=0)
-    rows_added(picked, table, sums)
+    start = rng.normal(size=2 * WIDTH).astype(np.float32)
+    expected = start + table.reshape(30, -1)[picked].sum(axis=0)
+    rows_added(picked, table, start, sums)
     assert sums == pytest.approx(expected, abs=1e-5)
+    rows_added(picked, table, start, start)
+    assert (start == sums).all()
 
 
 def test_squashed_sums_are_added_lane_by_lane():
@@ -194,16 +204,16 @@ def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
 
     # Compiled here and not stored: the files on disk are for this machine's vector length.
     @njit
-    def both(factors, rows, weighted, before, begins, picked, sums):
-        add_weighted_rows(factors, rows, weighted, before, begins, sums)
-        add_rows(picked, rows, sums[0])
+    def both(factors, grouped, rows, weighted, before, begins, picked, sums):
+        add_weighted_rows(factors, grouped, weighted, before, begins, sums, sums, TOGETHER)
+        add_rows(picked, rows, sums[0], sums[0])
 
     for row in range(70):
         expected = fused_all(factors[:, row, None], rows[row], expected)
     for row in picked:
         expected[0] += rows[row]
     nothing = np.zeros(2 * WIDTH // GROUP, np.int64)
-    both(factors, rows, np.arange(70), nothing, nothing, picked, sums)
+    both(factors, in_groups(rows), rows, np.arange(70), nothing, nothing, picked, sums)
     assert (sums == expected).all()
 
 

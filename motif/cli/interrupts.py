@@ -59,6 +59,8 @@ class _Watch:
     def __init__(self) -> None:
         self.how = ""
         """Hint on how to continue."""
+        self.has_to_save = False
+        """Whether the block is interrupted again and again instead of ending the process."""
         self._reader, self._writer = socket.socketpair()
         self._writer.setblocking(False)
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -88,15 +90,15 @@ class _Watch:
                     return
                 if content[0] not in REQUESTS:
                     continue
-            elif heard == 1:
+            elif heard == 1 or self.has_to_save:
                 _thread.interrupt_main(first)
             else:
                 self._end_process()
             heard += 1
             if heard == 1:
                 first = signal.Signals(content[0])
-            if heard <= 2:
-                end = time.monotonic() + (SECONDS_TO_STOP, SECONDS_TO_LEAVE)[heard - 1]
+            if heard <= 2 or self.has_to_save:
+                end = time.monotonic() + (SECONDS_TO_STOP if heard == 1 else SECONDS_TO_LEAVE)
 
     def _end_process(self) -> None:
         with suppress(OSError, ValueError):
@@ -105,24 +107,27 @@ class _Watch:
 
 
 @contextmanager
-def interruptible(how: str = "") -> Iterator[None]:
+def interruptible(how: str = "", *, has_to_save: bool = False) -> Iterator[None]:
     """Let `TERMINATIONS` interrupt the block like Ctrl-C, and ensure that the process then ends in time.
 
-    `how` is a hint on how to continue; nested blocks share one watch.
+    `how` is a hint on how to continue; nested blocks share one watch.  A block that has to save something is
+    interrupted until it ends, but the process is not ended meanwhile.  One interruption may not be enough:
+    Python drops exceptions in finalizers, such as those that run while kernels are compiled.
     """
     with handled(TERMINATIONS, signal.default_int_handler):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
         if (watch := _Watch.active) is not None:
-            before, watch.how = watch.how, how or watch.how
+            before = watch.how, watch.has_to_save
+            watch.how, watch.has_to_save = how or watch.how, has_to_save
             try:
                 yield
             finally:
-                watch.how = before
+                watch.how, watch.has_to_save = before
             return
         watch = _Watch()
-        watch.how = how
+        watch.how, watch.has_to_save = how, has_to_save
         heard_by = watch.begin()
         try:
             yield

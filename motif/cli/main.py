@@ -7,7 +7,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -80,9 +80,6 @@ _BARE_XGID = re.compile(r"-[-A-Pa-p]{25}:")
 _THREADS, _AT_LEAST_ONE = "NUMBA_NUM_THREADS", re.compile("0*[1-9][0-9]*")
 """Environment variable that numba reads when it is imported, and the values with which that succeeds."""
 _PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
-
-_LASTING = {"play", "web", "serve"}
-"""Commands that handle interruption themselves and may take longer to end."""
 
 
 def _function(name: str) -> Any:
@@ -168,9 +165,8 @@ class _Program(TyperGroup):
         return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: "Context") -> object:
-        lasts = self.name in _GROUPS or ctx.invoked_subcommand in _LASTING
         try:
-            with nullcontext() if lasts else interruptible():
+            with interruptible():
                 return super().invoke(ctx)
         except MotifError as error:
             command = self.commands[ctx.invoked_subcommand or ""]

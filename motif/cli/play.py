@@ -1,6 +1,5 @@
 """The command play: games in the terminal."""
 
-import signal
 import sys
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from motif.analysis.judge import JUDGE, evaluator_of
-from motif.cli.interrupts import Interrupted
+from motif.cli.interrupts import Interrupted, interruptible
 from motif.cli.options import (
     DEFAULT_PLAYER,
     PLAYERS,
@@ -26,7 +25,6 @@ from motif.cli.options import (
 from motif.cli.printing import accept_any_text, json_line
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.frames import Row
-from motif.runtime.parallel import TERMINATIONS, handled
 
 if TYPE_CHECKING:
     from motif.session.prompter import Screen
@@ -181,7 +179,7 @@ def _run(view: "TerminalView", games: int | None, save: Path | None) -> None:
     from motif.session.prompter import EndOfInput, Quit
 
     try:
-        with handled(TERMINATIONS, signal.default_int_handler):
+        with interruptible(has_to_save=True):
             view.run(games)
     except (Quit, EndOfInput):
         view.prompter.write_kept()

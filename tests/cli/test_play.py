@@ -157,6 +157,31 @@ def test_colours_only_where_a_terminal_has_them():
         assert "+13-14-15-16-17-18------19-20-21-22-23-24-+" in COLOURS.sub("", shown)
 
 
+def test_interrupts_that_are_lost_are_repeated_until_the_games_are_saved(motif, monkeypatch, tmp_path):
+    heard = []
+
+    def run(view, games):
+        while True:
+            try:
+                if not heard:
+                    os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(60)
+            except KeyboardInterrupt:  # dropped, as Python does in finalizers
+                heard.append("interrupt")
+                if len(heard) == 4:
+                    raise
+
+    monkeypatch.setattr("motif.session.terminal_view.TerminalView.run", run)
+    monkeypatch.setattr("motif.cli.interrupts.SECONDS_TO_STOP", 0.3)
+    monkeypatch.setattr("motif.cli.interrupts.SECONDS_TO_LEAVE", 0.2)
+    path = tmp_path / "games.mat"
+    ending = motif("play", "pubeval", "simple", "--games", 2, "--save", path)
+    assert ending.code == 130
+    assert " ".join(ending.err.split()) == f"motif: interrupted; the games so far are in {path}"
+    assert path.exists()
+    assert len(heard) == 4
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interruptions_save_what_was_played(tmp_path, number):
     path = tmp_path / "games.mat"

@@ -23,8 +23,8 @@ _FIGURES = (
 
 
 @dataclass(frozen=True)
-class VersionSummary:
-    """The figures of a version; see `motif.learning.bootstrap_run`."""
+class _Making:
+    """How a version was made."""
 
     version: int
     name: str
@@ -36,6 +36,12 @@ class VersionSummary:
     seconds: float
     seconds_by_step: dict[str, float]
     """Seconds of each of `STEPS`."""
+
+
+@dataclass(frozen=True)
+class _FitFigures(_Making):
+    """The figures of a version's fit; see `FittedWeights`."""
+
     rmse_train: float
     """Root mean square error of the win probability in training, over all classes."""
     rmse_validation: float | None
@@ -54,6 +60,12 @@ class VersionSummary:
     heads: dict[str, dict[str, Any]]
     """Numbers of each head: see `FittedWeights.head_figures`."""
     cross_check: CrossCheck | None
+
+
+@dataclass(frozen=True)
+class VersionSummary(_FitFigures):
+    """The figures of a version; see `motif.learning.bootstrap_run`."""
+
     ppg_vs_pubeval: float
     """Points per game against PubEval."""
     ppg_se: float

@@ -25,16 +25,8 @@ _FIRST_ROUND_SEED = 100
 _MAX_ROUNDS = _SEEDS_A_RUN - _FIRST_ROUND_SEED
 
 
-@documented
 @dataclass(frozen=True)
-class PhaseNetSettings(SettingFields):
-    """All settings that determine a training run.
-
-    Stage 1, the buffer and the batch size are those of the source. The source's stage 2 has 100 epochs per
-    round and the same learning rate, which makes the net worse than the heuristic that it learned; one label
-    per game and small steps improve it.
-    """
-
+class _GeneralSettings(SettingFields):
     seed: int = setting(0, "Random seed.")
     stage: Literal["both", "1", "2"] = setting(
         "both", "Stages: the heuristic's scores (1), game outcomes (2), or both."
@@ -49,6 +41,12 @@ class PhaseNetSettings(SettingFields):
     scaling: bool = setting(
         True, "Scale inputs to shares of their largest values; otherwise they are counts and pips."
     )
+
+
+@dataclass(frozen=True)
+class _HeuristicSettings(_GeneralSettings):
+    """Settings of stage 1, with the source's values."""
+
     games: int = setting(5000, "Games of random play in stage 1.")
     boards: int = setting(100_000, "Maximum boards of these games, evenly spaced; every tenth is held out.")
     epochs: int = setting(200, "Maximum epochs of stage 1.")
@@ -58,6 +56,18 @@ class PhaseNetSettings(SettingFields):
         10, "Stage 1 ends after this many epochs without an improvement of at least `gain`."
     )
     gain: float = setting(0.0001, "Minimum improvement of the sum of squared errors.")
+
+
+@documented
+@dataclass(frozen=True)
+class PhaseNetSettings(_HeuristicSettings):
+    """All settings that determine a training run.
+
+    Stage 1, the buffer and the batch size are those of the source. The source's stage 2 has 100 epochs per
+    round and the same learning rate, which makes the net worse than the heuristic that it learned; one label
+    per game and small steps improve it.
+    """
+
     rounds: int = setting(
         20, "Maximum rounds of stage 2, which also ends when a round's match is won without a loss."
     )

@@ -43,8 +43,8 @@ class MistakesAnswer(CostAnswer):
     """Normalised equity."""
 
 
-class PlayerTotalsAnswer(Answer):
-    """The results of one player."""
+class RatesAnswer(Answer):
+    """A player's ratings."""
 
     name: str
     unit: Literal["points", "mwc"] | None
@@ -60,6 +60,11 @@ class PlayerTotalsAnswer(Answer):
     """eXtreme Gammon's name for it, in a review."""
     snowie_error_rate: Number
     """Millipoints lost per roll of both players, as in gnubg."""
+
+
+class PlayerTotalsAnswer(RatesAnswer):
+    """The results of one player."""
+
     chequer: ErrorsAnswer
     cube: ErrorsAnswer
     overall: ErrorsAnswer
@@ -189,8 +194,8 @@ class GameTotalsAnswer(CostAnswer):
     """Normalised equity."""
 
 
-class AnalysisAnswer(Answer):
-    """Analysis of a match."""
+class AnalystAnswer(Answer):
+    """The file and the analyst of an analysis."""
 
     file: str
     """Name of the file in a form."""
@@ -199,6 +204,11 @@ class AnalysisAnswer(Answer):
     """The analyst's own error rate in contact positions, in millipoints per decision; null if unknown."""
     trials: int
     """Trials of the rollouts that confirm errors; 0 if there were none."""
+
+
+class AnalysisAnswer(AnalystAnswer):
+    """Analysis of a match."""
+
     length: int
     """Points of the match; 0: money play."""
     jacoby: bool
@@ -243,10 +253,9 @@ class KnownCubeAnswer(Answer):
     se: Number
 
 
-class ReviewedAnswer(CostAnswer):
-    """A play with its luck, or a cube action with the right one."""
+class ReviewShownAnswer(Answer):
+    """What a display of the board needs, as seen by the player on roll."""
 
-    # What a display of the board needs, as seen by the player on roll.
     on_roll: int
     """Number of the player on roll, 0 or 1."""
     decider: int
@@ -257,7 +266,11 @@ class ReviewedAnswer(CostAnswer):
     cube: int
     owner: Literal["centre", "me", "opponent"]
     score: tuple[int, int]
-    # What is also known of a roll without a play.
+
+
+class ReviewedDecisionAnswer(ReviewShownAnswer, CostAnswer):
+    """A play or a cube action of a review; without a play, only what is known of the roll."""
+
     game: int
     move: int
     xgid: str
@@ -272,6 +285,11 @@ class ReviewedAnswer(CostAnswer):
     position: str | None = None
     roll: str | None = None
     error_se: Number = None
+
+
+class ReviewedAnswer(ReviewedDecisionAnswer):
+    """A play with its luck, or a cube action with the right one."""
+
     source: str | None = None
     trials: int | None = None
     too_close: bool | None = None

@@ -383,8 +383,8 @@ class RepliesAnswer(Answer):
     sentences: list[str]
 
 
-class ExplanationAnswer(MatchContext):
-    """Why one play is better than another, for the mover."""
+class EvidenceAnswer(MatchContext):
+    """The best estimates of two plays, and what lookahead sees; equities are normalised in a match."""
 
     player: str
     position: str
@@ -408,6 +408,11 @@ class ExplanationAnswer(MatchContext):
     """Whether lookahead prefers another play than the static evaluation."""
     replies: RepliesAnswer | None = None
     """The opponent's replies, with lookahead."""
+
+
+class ExplanationAnswer(EvidenceAnswer):
+    """Why one play is better than another, for the mover."""
+
     better: ValuedPlayAnswer
     worse: ValuedPlayAnswer
     difference: float
@@ -537,13 +542,18 @@ class ResultAnswer(Answer):
     """Whether it counts as a single game by the Jacoby rule."""
 
 
-class PlacedAnswer(CubeStateAnswer):
-    """A position in every form, with its match state."""
+class ScoreAnswer(CubeStateAnswer):
+    """The cube, the score and the rules of a game."""
 
     score: tuple[int, int]
     crawford: bool
     jacoby: bool
     beavers: bool
+
+
+class PlacedAnswer(ScoreAnswer):
+    """A position in every form, with its match state."""
+
     board: list[int]
     """26 numbers, from the perspective of the player on roll."""
     id: str

@@ -11,8 +11,8 @@ _LIMITS = {"port": (0, 65535), "body": (1024, _MOST), "connections": (16, _MOST)
 
 
 @dataclass(frozen=True)
-class ServeSettings:
-    """Address and limits of the HTTP server, and the pages and host names that may use it."""
+class ServeAddress:
+    """Address of the HTTP server, and the pages and host names that may use it."""
 
     host: str = setting("127.0.0.1", "Address to listen on; 0.0.0.0 for all addresses of this machine.")
     port: int = setting(8080, "Port to listen on; 0 for any free port.")
@@ -23,6 +23,12 @@ class ServeSettings:
     names: str = setting(
         "", "Comma-separated host names of the server, in addition to localhost and IP addresses."
     )
+
+
+@dataclass(frozen=True)
+class ServeSettings(ServeAddress):
+    """Address and limits of the HTTP server."""
+
     body: int = setting(4_000_000, "Maximum size of a request body in bytes.")
     batch: int = setting(10_000, "Maximum number of positions per batch, and of rolls per match.")
     trials: int = setting(20_736, "Maximum number of trials per rollout.")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from motif.board.identifiers import quoted
 from motif.board.marks import Mark
@@ -171,12 +171,21 @@ def with_crawford(record: MatchRecord, stated: Iterable[bool | None]) -> MatchRe
     return replace(record, games=games)
 
 
-def score_jumps(record: MatchRecord) -> list[int]:
-    """Return the indices of a match's games that begin at another score than the previous game ended at."""
+class ScoreJump(NamedTuple):
+    """A game that does not begin at the score at which the previous game ended."""
+
+    game: int
+    """Its number, from 1."""
+    begins: tuple[int, int]
+    ended: tuple[int, int]
+
+
+def score_jumps(record: MatchRecord) -> list[ScoreJump]:
+    """Return the jumps of the score between the games of a match."""
     games = record.games if record.length else ()
     return [
-        index
-        for index, (before, game) in enumerate(pairwise(games), 1)
+        ScoreJump(number, game.score, before.score_after)
+        for number, (before, game) in enumerate(pairwise(games), 2)
         if before.result is not None and game.score != before.score_after
     ]
 

@@ -16,7 +16,7 @@ from motif.analysis.match.decisions import (
 from motif.analysis.match.match_analysis import MatchAnalysis, Why, WorstCube, WorstPlay
 from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import boards_after, text_diagram
-from motif.board.game_record import GameRecord, score_jumps
+from motif.board.game_record import ScoreJump, score_jumps
 from motif.board.marks import BLUNDER, MARKS, MIN_RATED
 from motif.board.match_file import WRITTEN_SUFFIXES, write_match
 from motif.board.notation import NO_MOVE
@@ -48,7 +48,7 @@ def reading_of_figures(analysis: MatchAnalysis) -> list[str]:
     )
     lost = "match winning chances (MWC)" if analysis.length else "points, including the cube"
     sentences = [
-        *(_jump(analysis.record.games, index) for index in score_jumps(analysis.record)),
+        *map(_jump_sentence, score_jumps(analysis.record)),
         f"Error rates are in millipoints per decision, thousandths of an equity {unit}; ± is one standard "
         f"error. Losses and luck are also given in {lost}: what is at stake differs from roll to roll, so "
         "sums of luck in the two units can even have different signs.",
@@ -87,13 +87,11 @@ def reading_of_figures(analysis: MatchAnalysis) -> list[str]:
     return sentences
 
 
-def _jump(games: Sequence[GameRecord], index: int) -> str:
-    """Return a sentence on a game that does not begin at the score at which the previous game ended."""
-    begins, ended = games[index].score, games[index - 1].score_after
+def _jump_sentence(jump: ScoreJump) -> str:
     return (
-        f"In the record, game {index + 1} begins at {begins[0]}-{begins[1]}, although game {index} ended "
-        f"at {ended[0]}-{ended[1]}; plays are judged at the recorded score."
-    )
+        "In the record, game {} begins at {}-{}, although game {} ended at {}-{}; plays are judged at the "
+        "recorded score."
+    ).format(jump.game, *jump.begins, jump.game - 1, *jump.ended)
 
 
 def sections(analysis: MatchAnalysis) -> list[tuple[str, list[_Row]]]:

@@ -206,6 +206,14 @@ class AnalystAnswer(Answer):
     """Trials of the rollouts that confirm errors; 0 if there were none."""
 
 
+class ScoreJumpAnswer(Answer):
+    """A game that does not begin at the score at which the previous game ended."""
+
+    game: int
+    begins: tuple[int, int]
+    ended: tuple[int, int]
+
+
 class AnalysisAnswer(AnalystAnswer):
     """Analysis of a match."""
 
@@ -217,6 +225,8 @@ class AnalysisAnswer(AnalystAnswer):
     """Number of games with a result."""
     score: tuple[int, int]
     """Score after the last game."""
+    score_jumps: list[ScoreJumpAnswer]
+    """Games whose recorded score contradicts the previous game."""
     players: list[PlayerTotalsAnswer]
     errors: list[ErrorAnswer]
     """All errors of both players, the largest first."""

@@ -78,6 +78,8 @@ def test_a_score_that_contradicts_the_game_before_is_reported(analysis):
         f"In the record, game 2 begins at 1-1, although game 1 ended at {ended}; plays are judged at the "
         "recorded score."
     )
+    (jump, *_) = replace(analysis, record=record).to_dict()["score_jumps"]
+    assert jump == {"game": 2, "begins": [1, 1], "ended": list(first.score_after)}
     money = replace(record, length=0)
     assert not any("although" in line for line in reading_of_figures(replace(analysis, record=money)))
 

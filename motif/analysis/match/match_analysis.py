@@ -28,7 +28,14 @@ from motif.analysis.match.decisions import (
 )
 from motif.analysis.match.record_walk import PlayedRoll, walk
 from motif.benchmarks.losses import MILLIPOINTS
-from motif.board.game_record import Annotation, GameRecord, MatchRecord, crawford_game, jacoby_rule
+from motif.board.game_record import (
+    Annotation,
+    GameRecord,
+    MatchRecord,
+    crawford_game,
+    jacoby_rule,
+    score_jumps,
+)
 from motif.board.match_state import MatchState
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE
@@ -318,6 +325,7 @@ class MatchAnalysis(Tabular):
             "games": self.games,
             "finished": self.finished,
             "score": list(self.score),
+            "score_jumps": [jump._asdict() for jump in score_jumps(self.record)],
             "players": [player.to_dict() for player in self.players],
             "errors": [one.error_dict(self.names) for one in self.errors()],
             "worst": [play.to_dict(unit) for play in self.plays],

@@ -61,11 +61,9 @@ help:
 demo: $(INSTALLED)
 	$(BIN)/python cli.py bootstrap --preset demo --out runs/demo
 
-# Another core compiles the tests and the kernels during lint, once for all processes of the tests, which need not
-# wait for it.
+# Another core compiles the tests during lint, once for all processes of the tests.
 test: $(INSTALLED_DEV)
-	@{ $(BIN)/python -m pytest --collect-only; $(BIN)/python cli.py warm; } > /dev/null 2>&1 & \
-	    $(MAKE) --no-print-directory lint
+	@$(BIN)/python -m pytest --collect-only > /dev/null 2>&1 & $(MAKE) --no-print-directory lint && wait
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist worksteal
 
 test-slow: $(INSTALLED_DEV)

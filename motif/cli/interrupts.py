@@ -120,7 +120,7 @@ def interruptible(how: str = "", *, has_to_save: bool = False) -> Iterator[None]
             return
         if (watch := _Watch.active) is not None:
             before = watch.how, watch.has_to_save
-            watch.how, watch.has_to_save = how or watch.how, has_to_save
+            watch.how, watch.has_to_save = how or watch.how, has_to_save or watch.has_to_save
             try:
                 yield
             finally:

@@ -13,7 +13,9 @@ from motif.board.position import Position
 from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import load_static
 from motif.evaluators.cube_model import NO_CUBE, without_cube
-from motif.evaluators.probabilities import turned
+from motif.evaluators.kernels import evaluate_packed
+from motif.evaluators.probabilities import OUTPUTS, turned
+from motif.evaluators.static import StaticEvaluator, prepared
 from motif.rollouts import RolloutSettings, compare_plays
 from motif.rollouts.playout import items_of
 from motif.rollouts.trials import TRIALS_A_CHECK
@@ -190,18 +192,26 @@ def test_remaining_plays_have_the_same_values_without_elimination():
         assert it.se == pytest.approx(whole[it.play].se, abs=1e-9)
 
 
-def test_linear_values_have_the_errors_of_the_equity():
+def unrounded(evaluator: StaticEvaluator, positions: np.ndarray) -> np.ndarray:
+    """Return the probabilities that `StaticEvaluator.evaluate_many` rounds to float32."""
+    rows = np.empty((len(positions), len(OUTPUTS)))
+    model, space = prepared(evaluator.model)
+    evaluate_packed(model, pack_many(positions), space, rows)
+    return rows
+
+
+def test_linear_values_have_the_errors_of_the_equity(monkeypatch):
     """With a dead cube in money play, cubeful values are the equities, with the same errors."""
     settings = RolloutSettings(trials=144, cut=6)
     position, roll, evaluator = Position.start(), (3, 1), load_static("motif-v1")
     dead = without_cube(cube_model_for(MatchState()))
+    monkeypatch.setattr(StaticEvaluator, "evaluate_many", unrounded)
     one, other = (
-        compare_plays(position, roll, evaluator, settings, cube_model=cube_model, candidates=4)
+        compare_plays(position, roll, evaluator, settings, cube_model=cube_model, candidates=4, jobs=1)
         for cube_model in (dead, NO_CUBE)
     )
-    rounding = 2**-25  # half a unit in the last place of a probability in float32
     for first, second in zip(one.plays, other.plays, strict=True):
         assert first.play == second.play
-        assert first.mean == pytest.approx(second.mean, abs=rounding)
+        assert first.mean == pytest.approx(second.mean, abs=1e-12)
         assert first.se == pytest.approx(second.se, abs=1e-6)
         assert first.difference_se == pytest.approx(second.difference_se, abs=1e-6)

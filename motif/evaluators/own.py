@@ -58,8 +58,11 @@ def failures_of(what: str) -> Iterator[None]:
     except (PlayerError, PlayError):
         raise
     except (Exception, SystemExit) as error:
-        why = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
-        raise PlayerError(f"{what} failed: {why}") from error
+        raise PlayerError(f"{what} failed: {_in_one_line(error)}") from error
+
+
+def _in_one_line(error: BaseException) -> str:
+    return plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
 
 
 class OwnEvaluator(Evaluator):
@@ -365,6 +368,5 @@ def _run(path: Path) -> dict[str, Any]:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        what = plain_text(" ".join(f"{type(error).__name__}: {error}".split()))
-        raise PlayerError(f"{path}: the file cannot be executed: {what}") from error
+        raise PlayerError(f"{path}: the file cannot be executed: {_in_one_line(error)}") from error
     return vars(module)

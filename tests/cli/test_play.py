@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from motif.board.match_file import read_match
+from motif.cli.interrupts import interruptible
 from motif.cli.main import main
 from tests.cli.robot import COLOURS, Robot
 
@@ -161,15 +162,16 @@ def test_interrupts_that_are_lost_are_repeated_until_the_games_are_saved(motif, 
     heard = []
 
     def run(view, games):
-        while True:
-            try:
-                if not heard:
-                    os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(0.01)
-            except KeyboardInterrupt:  # dropped, as Python does in finalizers
-                heard.append("interrupt")
-                if len(heard) == 4:
-                    raise
+        with interruptible("such as a rollout"):
+            while True:
+                try:
+                    if not heard:
+                        os.kill(os.getpid(), signal.SIGINT)
+                    time.sleep(0.01)
+                except KeyboardInterrupt:  # dropped, as Python does in finalizers
+                    heard.append("interrupt")
+                    if len(heard) == 4:
+                        raise
 
     monkeypatch.setattr("motif.session.terminal_view.TerminalView.run", run)
     monkeypatch.setattr("motif.cli.interrupts.SECONDS_TO_STOP", 0.3)

@@ -92,6 +92,15 @@ def copy_words(source, target):
 
 
 @inline_kernel
+def has_same_half(words, other):
+    """Return whether the player on roll has the same checkers on two boards int64[8]."""
+    same = True
+    for k in range(PACKED_WORDS // 2):
+        same &= words[k] == other[k]
+    return same
+
+
+@inline_kernel
 def _byte_flags(word, addend):
     # Each byte is 0 to 15, so that the addition can carry into its top bit but not into the next byte.
     return ((((word + addend) >> _S7) & _ONES) * _GATHER) >> _S56

@@ -312,6 +312,71 @@ def sums_of_squashed(typing_context: Any, amounts: Any, sums: Any, count: Any, r
     return signature, codegen
 
 
+def _sum_at_points(builder: Any, arrays: list[Any], numbers: list[Any]) -> list[Any]:
+    """Return the vectors of `add_at_points` before they are stored."""
+    packed, table, start = (array.data for array in arrays)
+    side, first, mask = numbers
+    offsets = range(0, GROUP, _LONG)
+    totals = [
+        cgutils.alloca_once_value(builder, _load(builder, start, ir.Constant(_INT, offset), _LONG))
+        for offset in offsets
+    ]
+    left = cgutils.alloca_once_value(builder, mask)
+    one, false = ir.Constant(_INT, 1), ir.Constant(ir.IntType(1), 0)
+    counts = cgutils.unpack_tuple(builder, arrays[1].shape)[-2]
+    with cgutils.for_range(builder, builder.ctpop(mask)):
+        points = builder.load(left)
+        point = builder.cttz(points, false)
+        builder.store(builder.and_(points, builder.sub(points, one)), left)
+        checkers = builder.zext(builder.load(builder.gep(packed, [builder.add(side, point)])), _INT)
+        row = builder.add(builder.mul(builder.add(first, point), counts), checkers)
+        place = builder.mul(row, ir.Constant(_INT, GROUP))
+        for total, offset in zip(totals, offsets, strict=True):
+            weights = _load(builder, table, builder.add(place, ir.Constant(_INT, offset)), _LONG)
+            builder.store(builder.fadd(builder.load(total), weights), total)
+    return [builder.load(total) for total in totals]
+
+
+@intrinsic
+def add_at_points(
+    typing_context: Any, packed: Any, side: Any, points: Any, table: Any, first: Any, start: Any, sums: Any
+) -> Any:
+    """Set `sums` (`GROUP`,) to `start` (`GROUP`,) + the rows of a table for the checkers at some points.
+
+    `table` float32 (..., c, `GROUP`) has a row for 0 to c - 1 checkers at each place; `first` is the place of
+    the first point.  `points`, uint64, is a bit mask, and `packed` int8 has the checkers from `side` on.  All
+    arrays are contiguous.
+    """
+    signature = types.void(packed, types.int64, types.uint64, table, types.int64, start, sums)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        *arrays, out = _arrays(context, builder, signature, arguments, 0, 3, 5, 6)
+        _, side, points, _, first = arguments[:5]
+        for k, total in enumerate(_sum_at_points(builder, arrays, [side, first, points])):
+            _store(builder, total, out.data, ir.Constant(_INT, _LONG * k))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def squash_at_points(
+    typing_context: Any, packed: Any, side: Any, points: Any, table: Any, first: Any, start: Any, amounts: Any
+) -> Any:
+    """Return sum_k amounts_k s(sums_k) for the sums of `add_at_points`; s is that of `sums_of_squashed`."""
+    signature = types.float32(packed, types.int64, types.uint64, table, types.int64, start, amounts)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        *arrays, amount_array = _arrays(context, builder, signature, arguments, 0, 3, 5, 6)
+        _, side, points, _, first = arguments[:5]
+        totals = _sum_at_points(builder, arrays, [side, first, points])
+        whole = totals[0] if len(totals) == 1 else _pick(builder, *totals, range(GROUP))
+        amount = _load(builder, amount_array.data, ir.Constant(_INT, 0), GROUP)
+        return _lane_sum(builder, builder.fmul(amount, _squashed(builder, whole)))
+
+    return signature, codegen
+
+
 @intrinsic
 def transpose_tile(typing_context: Any, rows: Any, first: Any, column: Any, block: Any, place: Any) -> Any:
     """Write `LANES` columns of `LANES` rows, from `column` on, to as many rows of `block`, as float64.

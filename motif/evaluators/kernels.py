@@ -10,12 +10,22 @@ import numpy as np
 
 from motif.board.movegen import ROLLS, generate_scored, generate_with_steps, generate_within
 from motif.board.outcome import checkers_on_board, finished_points
-from motif.board.packed import CHECKERS, PACKED_SIZE, PACKED_WORDS, made, occupied, pack, unpack
+from motif.board.packed import (
+    CHECKERS,
+    PACKED_SIZE,
+    PACKED_WORDS,
+    has_same_half,
+    made,
+    occupied,
+    pack,
+    unpack,
+)
 from motif.compiler.jit import NOTHING, WHOLE, WHOLES, inline_kernel, kernel, lean_kernel, words_of
 from motif.compiler.simd import GROUP, TOGETHER
 from motif.evaluators.bearoff.lookup import bearoff_probabilities, covered
 from motif.evaluators.calibration import calibrated
 from motif.evaluators.cube_model import CUBELESS, held_and_taken, value_for_side
+from motif.evaluators.filter_units import add_filter_units, has_filter_units
 from motif.evaluators.hidden_layer import add_hidden_layer, load_point_rows
 from motif.evaluators.point_table import table_score_of_mover
 from motif.evaluators.probabilities import (
@@ -276,7 +286,7 @@ def _grouped(words, order, count, groups):
             continue
         one, alike = words[place_of(order, k)], 0
         for other in range(k, count):
-            if groups[other] < 0 and _has_half(words[place_of(order, other)], one):
+            if groups[other] < 0 and has_same_half(words[place_of(order, other)], one):
                 groups[other] = found + 1
                 alike += 1
         if alike >= TOGETHER:
@@ -322,15 +332,6 @@ def _score_group(model, words, boards, order, count, group, space, scores):
 
 
 @inline_kernel
-def _has_half(words, other):
-    """Return whether the player on roll has the same checkers on two boards."""
-    same = True
-    for k in range(PACKED_WORDS // 2):
-        same &= words[k] == other[k]
-    return same
-
-
-@inline_kernel
 def best_by_table(count, scores):
     """Return the number of the first of `count` plays with the highest score."""
     best = 0
@@ -360,9 +361,14 @@ def _filter_by_table(count, kept, space):
 
 
 @inline_kernel
-def filtered_plays(model, count, space):
-    """Return how many of `count` plays to score, and which: those in the array, or all if it is empty."""
+def filtered_plays(model, words, packed, count, space):
+    """Return how many of the `count` plays of a position to score, and which.
+
+    These are the plays in the array, or all if it is empty.
+    """
     if 0 < model.kept < count:
+        if has_filter_units(model.filter_units):
+            add_filter_units(model.filter_units, _class_of(words, packed), space.plays, count, space.batch)
         _filter_by_table(count, model.kept, space)
         return model.kept, space.filter_kept
     return count, space.filter_kept[:0]
@@ -396,7 +402,7 @@ def choose_within(model, words, packed, high, low, space, stream):
         return next_below(stream, count), count
     if model.kind == TABLE_MODEL:
         return best_by_table(count, space.plays.scores), count
-    considered, order = filtered_plays(model, count, space)
+    considered, order = filtered_plays(model, words, packed, count, space)
     _score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
     return place_of(order, best_scored(considered, space)[0]), count
 
@@ -482,7 +488,7 @@ def best_reply(model, words, packed, high, low, space):
     if model.kind != WEIGHTS_MODEL:
         best = np.int64(best_by_table(count, space.plays.scores))
         return best, NOT_SCORED, _table_equity(model, words, packed, best, space)
-    considered, order = filtered_plays(model, count, space)
+    considered, order = filtered_plays(model, words, packed, count, space)
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
     best, score = best_scored(considered, space)
     return place_of(order, best), np.int64(best), equity_of_score(model, score)
@@ -507,7 +513,7 @@ def best_cubeful_reply(model, cube_model, side, words, packed, high, low, space)
     count = generate_for(model, words, packed, high, low, space)
     if model.kind != WEIGHTS_MODEL:
         return np.int64(best_by_table(count, space.plays.scores))
-    considered, order = filtered_plays(model, count, space)
+    considered, order = filtered_plays(model, words, packed, count, space)
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
     best, score = best_scored(considered, space)
     if cube_model.kind[cube_model.state] == CUBELESS:

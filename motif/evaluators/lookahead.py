@@ -88,8 +88,10 @@ class Depth(NamedTuple):
     """Move filters of the first ply, the second ply, ..."""
     shares: tuple[float, ...]
     """Weight of the previous ply in the value of each ply."""
-    replies: int
-    """Number of replies that a weight file's move filter keeps for evaluation; 0 for all."""
+    replies: float
+    """Number of replies that are evaluated, relative to the number of plays that the weight file's own move
+    filter keeps; 0 for all replies.
+    """
     endings: bool
     """Whether late endings are played to the end, from 2 plies on."""
     thin: int = 0
@@ -130,7 +132,7 @@ _LABEL_FILTERS = (MoveFilter(8, 0.16), MoveFilter(4, 0.1), MoveFilter(3, 0.06))
 _NORMAL = Depth(
     (MoveFilter(12, 0.25), MoveFilter(4, 0.08), MoveFilter(3, 0.06)),
     _SHARES,
-    10,
+    1.0,
     endings=True,
     thin=3,
     returns=True,
@@ -140,7 +142,7 @@ DEPTHS: dict[str, Depth] = {
     "narrow": Depth(
         (MoveFilter(6, 0.12), MoveFilter(3, 0.08), MoveFilter(2, 0.05)),
         _SHARES,
-        5,
+        0.625,
         endings=False,
         thin=2,
         returns=True,
@@ -149,12 +151,12 @@ DEPTHS: dict[str, Depth] = {
     "wide": Depth(
         (MoveFilter(16, 0.3), MoveFilter(6, 0.16), MoveFilter(4, 0.1)),
         _SHARES,
-        16,
+        2.0,
         endings=True,
         returns=True,
     ),
-    "thin": Depth(_LABEL_FILTERS, _LABEL_SHARES, 5, endings=False, thin=2),
-    "sparse": Depth(_LABEL_FILTERS, _LABEL_SHARES, 5, endings=False, thin=2, seen=A_SEVENTH),
+    "thin": Depth(_LABEL_FILTERS, _LABEL_SHARES, 0.625, endings=False, thin=2),
+    "sparse": Depth(_LABEL_FILTERS, _LABEL_SHARES, 0.625, endings=False, thin=2, seen=A_SEVENTH),
     "rollout": _NORMAL._replace(thin=2, rollout=_ROLLED),
     "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
@@ -233,7 +235,7 @@ class LookaheadEvaluator(Evaluator):
         self._rollouts: Callable[[Rolled], Evaluator] | None = None
         self._replies = base
         if isinstance(base, StaticEvaluator) and self.depth.replies:
-            self._replies = filtered(base, self.depth.replies)
+            self._replies = filtered(base, share=self.depth.replies)
 
     @property
     def without_lookahead(self) -> Evaluator:

@@ -223,7 +223,7 @@ def _choose_replies(model, cube_model, side, level, high, low, space, tree):
     if model.kind != WEIGHTS_MODEL:
         first = np.int64(best_by_table(count, space.plays.scores))
     elif count > 1:
-        considered, order = filtered_plays(model, count, space)
+        considered, order = filtered_plays(model, words, packed, count, space)
         score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
         least = equity_of_score(model, best_scored(considered, space)[1]) - RIVALS_WITHIN
         if order.shape[0] > 0:

@@ -10,6 +10,7 @@ import numpy as np
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
 from motif.compiler.simd import ALIGNMENT, GROUP
 from motif.evaluators.bearoff import BearoffTables, no_tables
+from motif.evaluators.filter_units import FilterTables, no_filter_units
 from motif.evaluators.hidden_layer import MAX_UNITS, HiddenTables, no_hidden_layers
 from motif.evaluators.kernels import RANDOM_MODEL, TABLE_MODEL
 from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
@@ -71,6 +72,8 @@ class Model(NamedTuple):
     """Bearoff tables; empty if the weights evaluate bearoffs."""
     hidden: HiddenTables = no_hidden_layers()
     """The hidden layers of the classes."""
+    filter_units: FilterTables = no_filter_units()
+    """The hidden units of the move filter."""
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         own_set = own_set_of(self)

@@ -1,6 +1,7 @@
 """Static evaluators, which use a compiled model without lookahead, and their creation from weight files."""
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import local
@@ -20,6 +21,7 @@ from motif.evaluators.bearoff.lookup import TWO_SIDED_CHECKERS
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.evaluator import Evaluator
+from motif.evaluators.filter_units import FilterTables, no_filter_units
 from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, squash_units
 from motif.evaluators.kernels import (
     SOURCES,
@@ -45,7 +47,7 @@ from motif.evaluators.model import (
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_HEAD, HEADS, OUTPUTS, WIN, switched_equities
 from motif.evaluators.quadratic_forms import ABSENT, FormTables
-from motif.evaluators.weight_file import HeadWeights, WeightFile
+from motif.evaluators.weight_file import FilterWeights, HeadWeights, WeightFile
 from motif.evaluators.weight_reader import read_weight_file
 from motif.parameters.named_sets import OwnSet, features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
@@ -207,6 +209,7 @@ def weights_model(weights: WeightFile) -> Model:
         knots=knot_tables(weights.calibration),
         bearoff=bearoff_tables() if weights.bearoff else no_tables(),
         hidden=hidden_tables(weights, order),
+        filter_units=filter_tables(weights.move_filter, model.unit),
     )
     return with_own_set(model, weights.parameters) if isinstance(weights.parameters, OwnSet) else model
 
@@ -295,6 +298,24 @@ def hidden_tables(weights: WeightFile, order: IntArray) -> HiddenTables:
     return HiddenTables(padded, bias, aligned(inputs), begins, aligned(points), aligned(outputs))
 
 
+def filter_tables(move_filter: FilterWeights | None, unit: float) -> FilterTables:
+    """Return the hidden units of a move filter for kernels, whose scores are in a `unit`."""
+    if move_filter is None or not move_filter.units:
+        return no_filter_units()
+    classes, contact = len(CLASS_NAMES), CLASS_NAMES[0]
+    bias = np.zeros((classes, GROUP), np.float32)
+    points = np.zeros((classes, *TABLE_SHAPE, GROUP), np.float32)
+    outputs = np.zeros((classes, GROUP), np.float32)
+    for code, name in enumerate(CLASS_NAMES):
+        units = move_filter.units.get(name if name in move_filter.steps else contact)
+        if units is not None:
+            own = slice(len(units.bias))
+            bias[code, own], outputs[code, own] = units.bias, units.outputs / unit
+            # In kernels, the side that moved is the opponent of the player on roll.
+            points[code, ..., own] = np.moveaxis(tables_of(units.points), 0, -1)[::-1]
+    return FilterTables(bias, aligned(points), outputs)
+
+
 def prepared(model: Model) -> tuple[Model, Workspace]:
     """Return `model` with aligned arrays, and this thread's working memory, for fast kernels."""
     ranking, chances = (form._replace(rows=aligned(form.rows)) for form in (model.ranking, model.chances))
@@ -307,8 +328,9 @@ def model_fingerprint(model: Model) -> str:
     for name, value in model._asdict().items():
         # Bearoff tables, if present, are always the same.
         known = len(value.rows) > 0 if name == "bearoff" else value
-        if name in ("ranking", "chances", "hidden"):
-            for array in value if name != "hidden" or len(value.counts) else ():
+        if name in ("ranking", "chances", "hidden", "filter_units"):
+            # Layers without units add nothing to the hash.
+            for array in value if len(value[0]) else ():
                 digest.update(np.ascontiguousarray(array).tobytes())
             continue
         if name == "measured":
@@ -320,15 +342,17 @@ def model_fingerprint(model: Model) -> str:
     return "sha256:" + digest.hexdigest()
 
 
-def filtered(evaluator: StaticEvaluator, kept: int | None = None) -> StaticEvaluator:
-    """Return the evaluator with its move filter switched on (`kept` plays, or the file's own number).
+def filtered(evaluator: StaticEvaluator, kept: int | None = None, *, share: float = 1.0) -> StaticEvaluator:
+    """Return the evaluator with its move filter switched on.
 
-    An evaluator without a move filter is returned unchanged. Raises `SettingError` for a number out of range.
+    It keeps `kept` plays, by default the file's own number times `share`, rounded up. An evaluator without a
+    move filter is returned unchanged. Raises `SettingError` for a number out of range.
     """
     weights = evaluator.weights
     if weights is None or weights.move_filter is None:
         return evaluator
-    kept = weights.move_filter.kept if kept is None else kept
+    if kept is None:
+        kept = min(math.ceil(share * weights.move_filter.kept), MAX_KEPT)
     if not 1 <= kept <= MAX_KEPT:
         raise SettingError(f"a move filter keeps 1 to {MAX_KEPT} plays, not {kept}")
     return StaticEvaluator(evaluator.name, evaluator.model._replace(kept=kept), weights)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from motif.board.packed import PACKED_BAR
 from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import OUTPUTS
-from motif.evaluators.weight_file import HeadWeights, HiddenLayer, PointTableFilter, WeightFile
+from motif.evaluators.weight_file import FilterUnits, FilterWeights, HeadWeights, HiddenLayer, WeightFile
 from motif.parameters import fitted_set
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.errors import FileError
@@ -24,7 +24,7 @@ from motif.runtime.files import replacing
 
 _Stored = Mapping[str, npt.NDArray[Any]]
 
-_FORMAT = "motif-kept-weights/7"
+_FORMAT = "motif-kept-weights/8"
 _MAX_KEPT_FILES = 16
 _SUFFIX = ".npz"
 _POINTS = (2, PACKED_BAR + 1, POINT_STEPS)
@@ -82,7 +82,11 @@ def _facts(weights: WeightFile, digest: str) -> dict[str, Any]:
         },
         "filter": None
         if move_filter is None
-        else {"kept": move_filter.kept, "classes": [*move_filter.steps]},
+        else {
+            "kept": move_filter.kept,
+            "classes": [*move_filter.steps],
+            "units": {name: len(units.bias) for name, units in move_filter.units.items()},
+        },
         "fit": weights.fit,
         "bearoff": weights.bearoff,
         "calibration": [*weights.calibration],
@@ -101,8 +105,10 @@ def _arrays(weights: WeightFile) -> dict[str, npt.NDArray[Any]]:
     for class_name, layer in weights.hidden_layers.items():
         for name in ("bias", "inputs", "points", "outputs"):
             arrays[f"{class_name}/hidden/{name}"] = getattr(layer, name)
-    steps = {} if weights.move_filter is None else weights.move_filter.steps
-    arrays |= {f"{class_name}/filter": each for class_name, each in steps.items()}
+    if weights.move_filter is not None:
+        arrays |= {f"{name}/filter": steps for name, steps in weights.move_filter.steps.items()}
+        for class_name, units in weights.move_filter.units.items():
+            arrays |= {f"{class_name}/filter/{name}": each for name, each in vars(units).items()}
     return arrays | {f"{class_name}/calibration": each for class_name, each in weights.calibration.items()}
 
 
@@ -137,8 +143,19 @@ def _unpacked(arrays: _Stored, digest: str, folder: Path) -> WeightFile:
     )
 
 
-def _filter(arrays: _Stored, kept: int, classes: list[str]) -> PointTableFilter:
-    return PointTableFilter(kept, {name: _array(arrays, f"{name}/filter", _POINTS) for name in classes})
+def _filter(arrays: _Stored, kept: int, classes: list[str], units: dict[str, int]) -> FilterWeights:
+    steps = {name: _array(arrays, f"{name}/filter", _POINTS) for name in classes}
+    return FilterWeights(
+        kept, steps, {name: _filter_units(arrays, f"{name}/filter", count) for name, count in units.items()}
+    )
+
+
+def _filter_units(arrays: _Stored, key: str, count: int) -> FilterUnits:
+    return FilterUnits(
+        _array(arrays, f"{key}/bias", (count,)),
+        _array(arrays, f"{key}/points", (count, *_POINTS)),
+        _array(arrays, f"{key}/outputs", (count,)),
+    )
 
 
 def _head(arrays: _Stored, key: str, bias: float, size: int) -> HeadWeights:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import yaml
 
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
+from motif.evaluators.hidden_layer import squash_units
 from motif.evaluators.point_table import table_sums, tables_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.parameters import ParameterSet
@@ -101,13 +102,41 @@ class HiddenLayer:
 
 
 @dataclass(frozen=True, eq=False)
-class PointTableFilter:
-    """Move filter of a weight file: a point table that selects the plays for full evaluation."""
+class FilterUnits:
+    """The m hidden units of a move filter for one class; see `motif.evaluators.filter_units`."""
+
+    bias: Float32Array
+    """(m,): biases."""
+    points: Float32Array
+    """(m, 2, 25, POINT_STEPS): weights by scored side and other side, place and step."""
+    outputs: Float32Array
+    """(m,): output weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class FilterWeights:
+    """Move filter of a weight file, which selects the plays for full evaluation.
+
+    It is a point table, to which hidden units may add.
+    """
 
     kept: int
     """Number of plays per decision that get the full evaluation."""
     steps: dict[str, Float32Array]
     """For each class (2, 25, POINT_STEPS): scored side and other side, place, step."""
+    units: dict[str, FilterUnits] = field(default_factory=dict)
+    """The hidden units of the classes that have any."""
+
+    def scores(self, class_name: str, packed: npt.NDArray[np.int8]) -> FloatArray:
+        """Return the scores (n,) of plays in a class, which lead to the packed boards (n, 64)."""
+        # In a point table the scored side, which is the opponent of the player on roll, comes first.
+        moved = np.roll(packed, packed.shape[1] // 2, axis=1)
+        scores = table_sums(tables_of(self.steps[class_name]), moved)
+        if class_name in self.units:
+            units = self.units[class_name]
+            for bias, table, output in zip(units.bias, tables_of(units.points), units.outputs, strict=True):
+                scores += output * squash_units(bias + table_sums(table, moved))
+        return scores
 
     def tables(self) -> Float32Array:
         """Return point tables (3, 2, 25, 16); a class without one uses contact's."""
@@ -126,7 +155,7 @@ class WeightFile:
     parameters: ParameterSet
     classes: Mapping[str, Mapping[str, HeadWeights]]
     """Class name -> head name -> weights."""
-    move_filter: PointTableFilter | None = None
+    move_filter: FilterWeights | None = None
     fit: Mapping[str, Any] = field(default_factory=dict)
     """Record of the fit: method, samples, dataset, errors, seed, version of motif."""
     bearoff: bool = False
@@ -256,13 +285,13 @@ def _unit_lines(layer: HiddenLayer) -> Iterator[str]:
     """Yield the lines of hidden units, with their numbers in rows."""
     for k, name in enumerate(layer.names):
         yield f"{_key(name)}:\n"
-        rows = {"outputs": layer.outputs[:, k], "inputs": layer.inputs[k]}
-        rows |= {side: steps.reshape(-1) for side, steps in zip(SIDES, layer.points[k], strict=True)}
         yield f"  bias: {_number(layer.bias[k])}\n"
-        yield from (f"  {key}: [{', '.join(map(_number, row))}]\n" for key, row in rows.items())
+        yield f"  outputs: {_row(layer.outputs[:, k])}\n"
+        yield f"  inputs: {_row(layer.inputs[k])}\n"
+        yield from _side_lines(layer.points[k])
 
 
-def _filter_lines(move_filter: PointTableFilter) -> Iterator[str]:
+def _filter_lines(move_filter: FilterWeights) -> Iterator[str]:
     yield "filter:\n"
     yield f"  kept: {move_filter.kept}\n"
     for class_name in sorted(move_filter.steps, key=CLASS_NAMES.index):
@@ -270,11 +299,32 @@ def _filter_lines(move_filter: PointTableFilter) -> Iterator[str]:
         for side, rows in zip(SIDES, move_filter.steps[class_name], strict=True):
             yield f"    {side}:\n"
             for point, row in enumerate(rows, 1):
-                yield f"      {point}: [{', '.join(map(_number, row))}]\n"
+                yield f"      {point}: {_row(row)}\n"
+        if class_name in move_filter.units:
+            yield f"    {HIDDEN_KEY}:\n"
+            yield from (f"      {line}" for line in _filter_unit_lines(move_filter.units[class_name]))
+
+
+def _filter_unit_lines(units: FilterUnits) -> Iterator[str]:
+    for k, points in enumerate(units.points):
+        yield f"{k + 1}:\n"
+        yield f"  bias: {_number(units.bias[k])}\n"
+        yield f"  output: {_number(units.outputs[k])}\n"
+        yield from _side_lines(points)
+
+
+def _side_lines(points: Float32Array) -> Iterator[str]:
+    """Yield the weights (2, 25, POINT_STEPS) of a hidden unit, a line for each side."""
+    for side, steps in zip(SIDES, points, strict=True):
+        yield f"  {side}: {_row(steps.reshape(-1))}\n"
+
+
+def _row(numbers: Float32Array) -> str:
+    return f"[{', '.join(map(_number, numbers))}]"
 
 
 def _calibration_lines(calibration: Mapping[str, KnotRows]) -> Iterator[str]:
     yield "calibration:\n"
     for class_name in sorted(calibration, key=CLASS_NAMES.index):
         yield f"  {class_name}:\n    {CALIBRATED_HEAD}:\n"
-        yield from (f"    - [{', '.join(map(_number, row))}]\n" for row in calibration[class_name])
+        yield from (f"    - {_row(row)}\n" for row in calibration[class_name])

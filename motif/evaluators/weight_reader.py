@@ -7,6 +7,7 @@ import numpy as np
 
 from motif.board.packed import PACKED_BAR
 from motif.evaluators.calibration import CALIBRATED_HEAD, KnotRows, knot_fault
+from motif.evaluators.filter_units import MAX_FILTER_UNITS
 from motif.evaluators.hidden_layer import MAX_UNITS
 from motif.evaluators.model import MAX_KEPT
 from motif.evaluators.point_table import POINT_STEPS
@@ -19,9 +20,10 @@ from motif.evaluators.weight_file import (
     SIDES,
     WEIGHTS_FORMAT,
     WORDS_KEY,
+    FilterUnits,
+    FilterWeights,
     HeadWeights,
     HiddenLayer,
-    PointTableFilter,
     WeightFile,
     is_line,
 )
@@ -223,11 +225,32 @@ def _hidden_layer(entry: Entry, parameters: ParameterSet) -> HiddenLayer:
     )
 
 
-def _filter(entry: Entry) -> PointTableFilter:
+def _filter(entry: Entry) -> FilterWeights:
     entry.mapping(("kept", *CLASS_NAMES))
     kept = entry.get("kept").whole(1, MAX_KEPT)
     entry.mapping(needed=("contact",))
-    return PointTableFilter(kept, {name: _steps(steps) for name, steps in entry.items() if name != "kept"})
+    classes = {name: of_class for name, of_class in entry.items() if name != "kept"}
+    units = {
+        name: _filter_units(of_class[HIDDEN_KEY])
+        for name, of_class in classes.items()
+        if HIDDEN_KEY in of_class.mapping((*SIDES, HIDDEN_KEY))
+    }
+    return FilterWeights(kept, {name: _steps(of_class) for name, of_class in classes.items()}, units)
+
+
+def _filter_units(entry: Entry) -> FilterUnits:
+    count = len(entry.mapping())
+    if not 0 < count <= MAX_FILTER_UNITS:
+        entry.fail(f"must be 1 to {MAX_FILTER_UNITS} hidden units, not {count}")
+    bias, outputs = (np.zeros(count, np.float32) for _ in range(2))
+    points = np.zeros((count, len(SIDES), _STEPS_OF_SIDE), np.float32)
+    numbers = ("bias", "output")
+    for k, (_, unit) in enumerate(entry.items()):
+        unit.mapping((*numbers, *SIDES), needed=(*numbers, *SIDES))
+        bias[k], outputs[k] = (unit[key].number(_BEYOND) for key in numbers)
+        for side, name in enumerate(SIDES):
+            points[k, side] = unit[name].row(_STEPS_OF_SIDE, f"{_STEPS_OF_SIDE} numbers", _BEYOND)
+    return FilterUnits(bias, points.reshape(count, 2, PACKED_BAR + 1, POINT_STEPS), outputs)
 
 
 def _calibration(entry: Entry) -> dict[str, KnotRows]:
@@ -252,7 +275,6 @@ def _knots(entry: Entry) -> KnotRows:
 
 def _steps(entry: Entry) -> Float32Array:
     """Read the numbers (2, 25, POINT_STEPS) of a move filter by side and point."""
-    entry.mapping(SIDES)
     steps = np.zeros((2, PACKED_BAR + 1, POINT_STEPS), np.float32)
     points = range(1, PACKED_BAR + 2)
     for side, name in enumerate(SIDES):

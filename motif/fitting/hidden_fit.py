@@ -10,7 +10,7 @@ have no second-degree terms.
 The fit minimises the squared errors of the five probabilities and of their equity, plus `ranking` times the
 squared deviation of the equity error from its mean in each decision, which determines the choice of plays.
 
-The optimiser is Adam (Kingma and Ba, 2015), on batches of whole decisions, with a learning rate that decays
+The optimiser is Adam, on batches of whole decisions, with a learning rate that decays
 to 0 along half a cosine. Inputs are standardised, so that their weights learn at the same rate. Each batch is
 split into a fixed number of shards, `_SHARDS`, whose gradients are added in order, so the weights do not
 depend on the number of threads.
@@ -43,6 +43,7 @@ from motif.evaluators.probabilities import (
     WIN_GAMMON,
 )
 from motif.evaluators.weight_file import HeadWeights, HiddenLayer, linear_head
+from motif.fitting.adam import take_adam_step
 from motif.fitting.objective import PassRecord
 from motif.fitting.problem import decision_starts
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
@@ -55,8 +56,6 @@ _PAIRED = np.array([WIN, WIN_GAMMON, LOSE_GAMMON])
 _BATCH = 512
 """Approximate number of rows in a batch."""
 _SHARDS = 2
-_BETA1, _BETA2, _EPSILON = np.float32(0.9), np.float32(0.999), np.float32(1e-8)
-"""Adam's parameters beta1, beta2 and epsilon."""
 _LINEAR_RATE = 0.03
 """Learning rate of linear and second-degree terms, which are many and correlated, as a share of the
 others'.
@@ -214,14 +213,11 @@ class _FitState:
     def take_step(self, slopes: list[Float32Array], rate: float) -> None:
         """Take a step against the gradient by the weights for the original inputs (`_for_inputs`)."""
         middle, spread = self.scale
-        by_inputs = (slopes[0] - middle[:, None] * slopes[1]) / spread[:, None]
+        by_inputs = np.asarray((slopes[0] - middle[:, None] * slopes[1]) / spread[:, None], np.float32)
         self.step += 1
-        first = rate / (1 - float(_BETA1) ** self.step)
-        second = np.float32(1 / (1 - float(_BETA2) ** self.step))
-        parts = zip(self.weights, [by_inputs, *slopes[1:]], self.means, self.squares, _RATES, strict=True)
-        for weight, slope, mean, square, share in parts:
-            flat = [each.reshape(-1) for each in (weight, np.ascontiguousarray(slope), mean, square)]
-            _adam_step(flat[0], flat[1], flat[2], flat[3], np.float32(share * first), second)
+        parts = zip(self.weights, [by_inputs, *slopes[1:]], self.means, self.squares, strict=True)
+        for arrays, share in zip(parts, _RATES, strict=True):
+            take_adam_step(*arrays, self.step, float(share * rate))
 
     def record(self, done: HiddenPass) -> None:
         """Add a pass to the history, and keep its weights if they are the best so far."""
@@ -613,12 +609,3 @@ def _raw_gradients(raw, labels, picked, groups, ranking, share, by_raw, sums):
                 error = value - labels[picked[row], head]
                 sums[0] += error * error
                 by_raw[row, head] = share * slope * (error + EQUITY_WEIGHTS[head] * whole)
-
-
-@fast_kernel
-def _adam_step(weight, slope, mean, square, first, second):
-    """Take one step of Adam."""
-    for k in range(weight.shape[0]):
-        mean[k] += (np.float32(1) - _BETA1) * (slope[k] - mean[k])
-        square[k] += (np.float32(1) - _BETA2) * (slope[k] * slope[k] - square[k])
-        weight[k] -= first * mean[k] / (np.sqrt(square[k] * second) + _EPSILON)

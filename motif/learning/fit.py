@@ -20,7 +20,7 @@ from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.probabilities import HEADS, RANKING_HEAD
 from motif.evaluators.static import prepared, simple
-from motif.evaluators.weight_file import LINE_WANTED, HeadWeights, PointTableFilter, WeightFile, is_line
+from motif.evaluators.weight_file import LINE_WANTED, FilterWeights, HeadWeights, WeightFile, is_line
 from motif.fitting.objective import FAILURES, TOLERANCE, FitRecord
 from motif.fitting.significance import term_names, write_terms
 from motif.fitting.solvers import solver
@@ -46,12 +46,11 @@ from motif.learning.heads import (
 )
 from motif.learning.hidden_classes import METHOD, check_start, fit_hidden_classes
 from motif.learning.label_levels import with_levels
-from motif.learning.move_filter import KEPT_PLAYS, filter_steps
+from motif.learning.move_filter import KEPT_PLAYS, filter_steps, imitate, imitating_filter
 from motif.learning.rows import ClassRows, check_different, class_rows
 from motif.parameters import ParameterSet, parameter_set
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import ALL
-from motif.runtime.arrays import Float32Array
 from motif.runtime.errors import FailedFitError, FitError, shown
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, working_on
@@ -182,7 +181,8 @@ def _fit_heads(
             raise FailedFitError(
                 f"no usable fit of {class_name} {head}: {result.stopped}: {FAILURES[result.stopped]}"
             )
-    weights = _weight_file(name, parameters, _heads_by_class(heads), fitted, settings)
+    weights = _weight_file(name, parameters, _heads_by_class(heads), settings)
+    weights = replace(weights, move_filter=FilterWeights(KEPT_PLAYS, fitted))
     check = None if checked is None else compared(checked, heads[checked], other)
     fits = {place: head.result for place, head in heads.items()}
     return _Fits(weights, fits, win_errors_of_heads(rows, fits, settings), heads, check)
@@ -199,13 +199,13 @@ def _fit_hidden_layers(
 ) -> _Fits:
     """Fit the probabilities of each class together with a hidden layer."""
     classes = classes_to_fit(rows, settings)
-    calls = {of: (part,) for of, part in classes.items()}
-    steps = _each(filter_steps, calls, f"fitting the move filter of {name}", jobs)
     heads, layers, records = fit_hidden_classes(
         classes, parameters, settings, name=name, start=start, jobs=jobs, checkpoints=checkpoints
     )
-    weights = _weight_file(name, parameters, heads, steps, settings)
-    weights = replace(weights, hidden_layers=layers)
+    weights = replace(_weight_file(name, parameters, heads, settings), hidden_layers=layers)
+    calls = {of: (part, weights, settings.seed) for of, part in classes.items()}
+    filters = _each(imitate, calls, f"fitting the move filter of {name}", jobs)
+    weights = replace(weights, move_filter=imitating_filter(filters))
     return _Fits(weights, records, win_errors_of_weights(rows, weights, settings))
 
 
@@ -213,12 +213,9 @@ def _weight_file(
     name: str,
     parameters: ParameterSet,
     classes: Mapping[str, Mapping[str, HeadWeights]],
-    steps: dict[str, Float32Array],
     settings: FitSettings,
 ) -> WeightFile:
-    return WeightFile(
-        name, 0, None, parameters, classes, PointTableFilter(KEPT_PLAYS, steps), bearoff=settings.bearoff
-    )
+    return WeightFile(name, 0, None, parameters, classes, bearoff=settings.bearoff)
 
 
 def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[str, HeadWeights]]:

@@ -16,15 +16,18 @@ from motif.compiler.simd import (
     OUTPUT_COUNT,
     TOGETHER,
     WIDTH,
+    add_at_points,
     add_rows,
     add_run,
     add_weighted_rows,
     column_sums,
     grouped_dot,
     nonzero_bits,
+    squash_at_points,
     sums_of_squashed,
     transpose_tile,
 )
+from motif.evaluators.hidden_layer import squash_units
 from motif.evaluators.model import aligned
 
 
@@ -46,6 +49,16 @@ def bits_of_nonzero(numbers, first):
 @kernel
 def rows_added(picked, table, start, sums):
     add_rows(picked, table, start, sums)
+
+
+@kernel
+def added_at_points(packed, side, points, table, first, start, sums):
+    add_at_points(packed, side, points, table, first, start, sums)
+
+
+@kernel
+def squashed_at_points(packed, side, points, table, first, start, amounts):
+    return squash_at_points(packed, side, points, table, first, start, amounts)
 
 
 @kernel
@@ -215,6 +228,33 @@ def test_the_length_of_vectors_changes_no_bit(lanes, columns, monkeypatch):
     nothing = np.zeros(2 * WIDTH // GROUP, np.int64)
     both(factors, in_groups(rows), rows, np.arange(70), nothing, nothing, picked, sums)
     assert (sums == expected).all()
+
+
+@pytest.mark.parametrize("lanes", [LANES, 2 * LANES])
+@pytest.mark.parametrize("points", [0, 1, 0b1000000000000000000000110])
+def test_rows_for_the_checkers_at_points_are_added(points, lanes, monkeypatch):
+    monkeypatch.setattr(simd, "_LONG", lanes)
+    rng = np.random.default_rng(points)
+    table = rng.normal(0, 2, (3, 25, 16, GROUP)).astype(np.float32)
+    start, amounts = rng.normal(size=(2, GROUP)).astype(np.float32)
+    packed = rng.integers(0, 16, 64).astype(np.int8)
+    sums, expected = np.zeros(GROUP, np.float32), start.copy()
+    for point in range(25):
+        if points >> point & 1:
+            expected += table[1, point, packed[32 + point]]
+    if lanes == LANES:
+        added_at_points(packed, 32, np.uint64(points), table, 25, start, sums)
+        found = squashed_at_points(packed, 32, np.uint64(points), table, 25, start, amounts)
+    else:  # compiled here and not stored, as above
+
+        @njit
+        def both(packed, points, table, start, sums, amounts):
+            add_at_points(packed, 32, points, table, 25, start, sums)
+            return squash_at_points(packed, 32, points, table, 25, start, amounts)
+
+        found = both(packed, np.uint64(points), table, start, sums, amounts)
+    assert sums.tobytes() == expected.tobytes()
+    assert found == pytest.approx((amounts * squash_units(expected)).sum(), rel=1e-5, abs=1e-5)
 
 
 def test_a_tile_is_transposed():

@@ -1,6 +1,7 @@
 """Random weight files, for tests that must hold for any fit."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from motif.evaluators import OUTPUTS, StaticEvaluator, WeightFile
 from motif.evaluators.point_table import POINT_STEPS
 from motif.evaluators.probabilities import HEADS
 from motif.evaluators.static import weights_model
-from motif.evaluators.weight_file import HeadWeights, HiddenLayer, PointTableFilter
+from motif.evaluators.weight_file import FilterUnits, FilterWeights, HeadWeights, HiddenLayer
 from motif.parameters import parameter_set
 
 FIT = {"method": "made up", "samples": 12, "rmse_train": 0.0312, "rmse_validation": None}
@@ -32,6 +33,7 @@ def made_weights(
     classes: Mapping[str, Sequence[str]] | None = None,
     pairs: int = 0,
     kept: int = 0,
+    filter_units: int = 0,
     hidden: Mapping[str, int] | None = None,
     bearoff: bool = False,
     seed: int = 0,
@@ -39,7 +41,8 @@ def made_weights(
 ) -> WeightFile:
     """Random weights for the listed heads of each class; by default all probabilities in all classes.
 
-    With `kept` the file has a random move filter; `hidden` is the number of hidden units per class.
+    With `kept` the file has a random move filter, with `filter_units` hidden units per class; `hidden` is the
+    number of hidden units of the weights per class.
     """
     chosen, rng = parameter_set(set_name), np.random.default_rng(seed)
     heads = classes or dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)
@@ -49,14 +52,18 @@ def made_weights(
 
     weights = {class_name: made(wanted) for class_name, wanted in heads.items()}
     steps = {class_name: random_steps(rng) for class_name in ("contact", "race")}
+    move_filter = FilterWeights(kept, steps) if kept else None
     layers = {name: made_layer(rng, len(chosen), count) for name, count in (hidden or {}).items()}
+    if move_filter is not None and filter_units:
+        units = {name: made_filter_units(rng, filter_units) for name in steps}
+        move_filter = replace(move_filter, units=units)
     return WeightFile(
         name,
         1,
         "parent",
         chosen,
         weights,
-        PointTableFilter(kept, steps) if kept else None,
+        move_filter,
         FIT,
         bearoff,
         hidden_layers=layers,
@@ -72,6 +79,14 @@ def made_layer(rng: np.random.Generator, size: int, count: int) -> HiddenLayer:
     bias = rng.normal(0, 0.2, count).astype(np.float32)
     outputs = rng.normal(0, 0.15, (len(OUTPUTS), count)).astype(np.float32)
     return HiddenLayer(tuple(f"p{k + 1}" for k in range(count)), bias, inputs, points, outputs)
+
+
+def made_filter_units(rng: np.random.Generator, count: int) -> FilterUnits:
+    """Hidden units of a move filter that add about as much to its scores as the point table."""
+    points = np.stack([random_steps(rng) for _ in range(count)]) * np.float32(0.3)
+    return FilterUnits(
+        rng.normal(0, 0.2, count).astype(np.float32), points, rng.normal(0, 2, count).astype(np.float32)
+    )
 
 
 def random_steps(rng: np.random.Generator) -> np.ndarray:

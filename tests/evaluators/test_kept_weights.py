@@ -21,7 +21,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def saved(tmp_path, seed: int, **changes: object):
-    weights = made_weights(pairs=3, kept=4, hidden={"contact": 3, "crashed": 1}, seed=seed)
+    weights = made_weights(pairs=3, kept=4, filter_units=2, hidden={"contact": 3, "crashed": 1}, seed=seed)
     rows = np.array([[-0.5, 0.25], [0.5, 0.75]], np.float32)
     fields = {**vars(weights), "calibration": {"race": rows}, **changes}
     path = tmp_path / f"made-{seed}.yaml"
@@ -99,6 +99,8 @@ FOREIGN = [
     other("contact/hidden/bias", lambda bias: bias[:-1]),
     other("contact/hidden/points", lambda points: points[:, :1]),
     other("contact/filter", lambda steps: steps[:, 1:]),
+    other("contact/filter/bias", lambda bias: bias[1:]),
+    other("contact/filter/points", lambda points: points[1:]),
     other("race/calibration", lambda knots: knots.ravel()),
 ]
 

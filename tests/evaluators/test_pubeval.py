@@ -12,7 +12,7 @@ from motif.evaluators import load_static
 from motif.evaluators.kernels import score_packed
 from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, table_score_of_mover
 from motif.evaluators.static import prepared
-from motif.evaluators.weight_file import PointTableFilter
+from motif.evaluators.weight_file import FilterWeights
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
 from tests.evaluators import tesauro
@@ -116,7 +116,7 @@ def test_the_tables_of_a_move_filter(decisions):
     contact's.
     """
     rng = np.random.default_rng(1)
-    chosen = PointTableFilter(4, {"contact": random_steps(rng), "race": random_steps(rng)})
+    chosen = FilterWeights(4, {"contact": random_steps(rng), "race": random_steps(rng)})
     tables = chosen.tables()
     assert tables.shape == (3, *TABLE_SHAPE)
     assert (tables[:, :, :, 0] == 0).all()

@@ -168,6 +168,7 @@ def test_the_models_fingerprint_distinguishes_players():
         weights_model(made_weights(pairs=3, kept=4, seed=1)),
         weights_model(replace(weights, classes=other_bias)),
         weights_model(replace(weights, move_filter=None)),
+        weights_model(made_weights(pairs=3, kept=4, filter_units=2)),
         filtered(evaluator_of(weights)).model,
         filtered(evaluator_of(weights), 5).model,
     ]
@@ -182,6 +183,7 @@ def test_switching_the_move_filter_on():
     assert plain.model.kept == chosen.model.kept == 0
     assert filtered(chosen).model.kept == 4
     assert filtered(chosen, 7).model.kept == 7
+    assert [filtered(chosen, share=share).model.kept for share in (0.1, 0.625, 1.25, 100)] == [1, 3, 5, 32]
 
 
 @pytest.mark.parametrize("kept", [0, -1, 33])

@@ -32,7 +32,9 @@ MADE = {
     "linear with a filter": made_weights(kept=8),
     "equity heads": made_weights(classes=dict.fromkeys(("contact", "race"), HEADS), pairs=3),
     "win only": made_weights(classes={"race": ["win"], "contact": ["win"]}, pairs=3),
-    "everything": made_weights(pairs=3, kept=2, hidden={"contact": 7, "race": 2}, bearoff=True),
+    "everything": made_weights(
+        pairs=3, kept=2, filter_units=3, hidden={"contact": 7, "race": 2}, bearoff=True
+    ),
 }
 every_made = pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
 
@@ -74,16 +76,21 @@ def same_layers(one: WeightFile, other: WeightFile) -> bool:
     return layers[0] == layers[1]
 
 
+def filter_bytes(weights: WeightFile) -> object:
+    """Everything about a move filter, for comparison."""
+    move_filter = weights.move_filter
+    return move_filter and (
+        move_filter.kept,
+        {name: steps.tobytes() for name, steps in move_filter.steps.items()},
+        {name: [part.tobytes() for part in vars(of).values()] for name, of in move_filter.units.items()},
+    )
+
+
 def same_content(one: WeightFile, other: WeightFile) -> bool:
-    filters = [
-        chosen.move_filter
-        and (chosen.move_filter.kept, {k: v.tobytes() for k, v in chosen.move_filter.steps.items()})
-        for chosen in (one, other)
-    ]
     return (
         same_heads(one.classes, other.classes)
         and same_layers(one, other)
-        and filters[0] == filters[1]
+        and filter_bytes(one) == filter_bytes(other)
         and (one.name, one.version, one.parent, one.fit, one.bearoff)
         == (other.name, other.version, other.parent, other.fit, other.bearoff)
         and one.parameters is other.parameters

@@ -196,6 +196,36 @@ def test_faults_are_named_by_their_key(text, tmp_path, old, new, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        (r"    hidden:\n(      .*\n)*", "    hidden: {}\n", "must be 1 to 16 hidden units, not 0"),
+        (r"    hidden:\n(      .*\n)*", "    hidden: 1\n", "must be a mapping, not 1"),
+        (
+            r"    hidden:\n",
+            "    hidden:\n" + "".join(f"      a{k}: 1\n" for k in range(16)),
+            "must be 1 to 16",
+        ),
+        (r"        output: .*\n", "", "1.output: missing"),
+        (r"        output: .*\n", "        output: .nan\n", "1.output: must be a finite number, not nan"),
+        (r"        bias: .*\n", "        bias: 1e7\n", "1.bias: must be"),
+        (
+            r"        bias:",
+            "        inputs: 1\n        bias:",
+            "1.inputs: unknown key; known keys: bias, output",
+        ),
+        (r"        own: \[", "        own: [1, ", "1.own: must be 100 numbers"),
+    ],
+)
+def test_faults_of_a_filters_hidden_units(tmp_path, old, new, message):
+    path = tmp_path / "filter.yaml"
+    made_weights(kept=4, filter_units=2).save(path)
+    wrong, count = re.subn(old, new, path.read_text(), count=1)
+    assert count == 1
+    found = complaint(wrong, tmp_path)
+    assert found.removeprefix("filter.contact.hidden").lstrip(".: ").startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
         ("name: made-up", "name: made-up\nname: other", "line 3: duplicate key 'name'"),
         ("    win:", "    win: {}\n    win:", "duplicate key 'win'"),
         ("        blots:", "        blots: 1\n        blots:", "duplicate key 'blots'"),

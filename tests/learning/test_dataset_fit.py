@@ -63,6 +63,11 @@ def same(one: FittedWeights, other: FittedWeights) -> bool:
     pairs = [
         *((one.heads[place].fit.weights, other.heads[place].fit.weights) for place in one.heads),
         *((of_class, other.weights.move_filter.steps[name]) for name, of_class in steps_of(one).items()),
+        *(
+            (getattr(units, part), getattr(other.weights.move_filter.units[name], part))
+            for name, units in one.weights.move_filter.units.items()
+            for part in ("bias", "points", "outputs")
+        ),
     ]
     return all(here.tobytes() == there.tobytes() for here, there in pairs)
 

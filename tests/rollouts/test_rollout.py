@@ -8,6 +8,7 @@ import pytest
 import motif
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
+from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities, StaticEvaluator, load_static
 from motif.evaluators.model import table_model
@@ -20,7 +21,6 @@ from motif.rollouts.tally import mean_and_error, p_value
 from motif.rollouts.trials import TRIALS_A_CHECK, by_name
 from motif.runtime.errors import PositionError, SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
-from tests.evaluators.test_pubeval import table_scores
 from tests.games import some_boards
 from tests.rollouts.exact import exact_chances, single_trials
 from tests.runtime.test_streams import rolls_of
@@ -277,8 +277,8 @@ def test_contact_games_end_where_the_race_begins():
 SMALL = Position.from_points({8: 2, 3: 2}, {8: 2, 3: 2})
 
 
-def filtering(kept: int) -> StaticEvaluator:
-    return evaluator_of(made_weights("keith", pairs=5, kept=kept, seed=5))
+def filtering(kept: int, units: int = 0) -> StaticEvaluator:
+    return evaluator_of(made_weights("keith", pairs=5, kept=kept, filter_units=units, seed=5))
 
 
 def test_a_move_filter_that_keeps_every_play_changes_nothing():
@@ -299,26 +299,26 @@ def test_a_move_filter_that_keeps_one_play_plays_by_its_table(boards):
     assert every_play.mean.tobytes() != by_filter.mean.tobytes()
 
 
-@pytest.mark.parametrize("kept", [2, 5])
-def test_a_move_filter_keeps_the_best_plays_by_its_table(kept):
-    evaluator = filtered(filtering(kept))
-    table = CompiledPlayer("table", table_model(evaluator.weights.move_filter.tables()))
+@pytest.mark.parametrize(("kept", "units"), [(2, 0), (5, 0), (2, 1), (5, 16)])
+def test_a_move_filter_keeps_the_best_plays_by_its_scores(kept, units):
+    evaluator = filtered(filtering(kept, units))
     player = CompiledPlayer("filtered", evaluator.model)
     for board in some_boards("pubeval", 60, seed=4):
         position = Position(board)
         for roll in [(6, 1), (3, 2), (2, 2)]:
             plays = legal_plays(position, roll)
             chosen = player.choose(position, roll).position
-            kept_plays = plays_by_table(table, position, plays)[:kept]
+            kept_plays = plays_by_filter(evaluator, position, plays)[:kept]
             assert chosen in kept_plays
             equities = evaluator.equity_many(np.array([play.board for play in kept_plays]))
             assert evaluator.equity_many(chosen.board[None])[0] == equities.min()
 
 
-def plays_by_table(table: CompiledPlayer, position: Position, plays) -> list[Position]:
-    """Positions after the plays, the best by the table of the position's class first."""
-    code = ("contact", "crashed", "race").index(position_class(position))
-    scores = table_scores(np.array([play.position.board for play in plays]), table.model.tables[code])
+def plays_by_filter(evaluator: StaticEvaluator, position: Position, plays) -> list[Position]:
+    """Positions after the plays, the best by the move filter of the position's class first."""
+    move_filter, of_class = evaluator.weights.move_filter, position_class(position)
+    boards = np.array([play.position.board for play in plays])
+    scores = move_filter.scores("race" if of_class == "race" else "contact", pack_many(boards))
     return [plays[k].position for k in np.argsort(-scores, kind="stable")]
 
 

@@ -370,7 +370,7 @@ def squash_at_points(
         *arrays, amount_array = _arrays(context, builder, signature, arguments, 0, 3, 5, 6)
         _, side, points, _, first = arguments[:5]
         totals = _sum_at_points(builder, arrays, [side, first, points])
-        whole = totals[0] if len(totals) == 1 else _pick(builder, *totals, range(GROUP))
+        whole = totals[0] if len(totals) == 1 else _pick(builder, totals[0], totals[1], range(GROUP))
         amount = _load(builder, amount_array.data, ir.Constant(_INT, 0), GROUP)
         return _lane_sum(builder, builder.fmul(amount, _squashed(builder, whole)))
 

@@ -2,8 +2,8 @@
 
 A filter need not know what a play is worth, only which plays are the best of their roll.  So its scores s of
 the plays of a decision become probabilities, proportional to exp(s / T), and the fit maximises the likelihood
-of those that the evaluator's equities give in the same way.  T is a share of the usual spread of equities in
-a decision.
+of those that the evaluator's equities give in the same way.  T is a share of the mean spread of equities in a
+decision.
 
 Source: Cao, Qin, Liu, Tsai and Li, "Learning to rank: from pairwise approach to listwise approach" (ICML
 2007).
@@ -27,8 +27,10 @@ from motif.evaluators.weight_file import FilterUnits
 from motif.fitting.adam import take_adam_step
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 
-_TEMPERATURE = 0.12
-"""T as a share of the median of the standard deviations of equities within decisions."""
+_TEMPERATURE = 0.15
+"""T as a share of the mean of the standard deviations of equities within decisions.  A smaller T, such as a
+share of their median, neglects decisions in which much is at stake, such as those that save a gammon.
+"""
 _MIN_TEMPERATURE = 1e-4
 _PASSES = 10
 _BATCH = 200
@@ -120,7 +122,7 @@ def _temperature(decisions: FilterDecisions) -> float:
     sizes = np.diff(starts)
     means, squares = (np.add.reduceat(each, starts[:-1]) / sizes for each in (equities, equities**2))
     spreads = np.sqrt(np.maximum(squares - means**2, 0))
-    return max(_TEMPERATURE * float(np.median(spreads)), _MIN_TEMPERATURE)
+    return max(_TEMPERATURE * float(spreads.mean()), _MIN_TEMPERATURE)
 
 
 def _new_memory(plays: int) -> _Memory:

@@ -28,7 +28,7 @@ from motif.runtime.parallel import one_thread
 
 KEPT_PLAYS = 8
 """Number of plays that a filter without hidden units keeps."""
-MAX_LOSS = 0.001
+MAX_LOSS = 0.0005
 """Maximum equity per decision that a filter with hidden units may lose, which determines what it keeps."""
 _DECISIONS = 200_000
 """Maximum number of decisions of a class that a filter with hidden units is fitted to."""

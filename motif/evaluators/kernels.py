@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from motif.board.movegen import ROLLS, generate_scored, generate_with_steps, generate_within
-from motif.board.outcome import checkers_on_board, finished_points
+from motif.board.outcome import checkers_on_board, fewer_on_board, finished_points
 from motif.board.packed import (
     CHECKERS,
     PACKED_SIZE,
@@ -43,7 +43,7 @@ from motif.evaluators.probabilities import (
     switch_value,
 )
 from motif.evaluators.quadratic_forms import ABSENT, AGAIN, APART, FIRST, add_forms, find_nonzero
-from motif.parameters.position_class import classify
+from motif.parameters.position_class import LATE_CONTACT, RACE, classify
 from motif.parameters.sets import measure, take_places
 from motif.runtime.streams import next_below
 
@@ -364,14 +364,21 @@ def _filter_by_table(count, kept, space):
 def filtered_plays(model, words, packed, count, space):
     """Return how many of the `count` plays of a position to score, and which.
 
-    These are the plays in the array, or all if it is empty.
+    These are the plays in the array, or all if it is empty.  A filter with hidden units keeps twice as many
+    plays in late endings with contact, which are rare in the games that it learns from.
     """
-    if 0 < model.kept < count:
-        if has_filter_units(model.filter_units):
-            add_filter_units(model.filter_units, _class_of(words, packed), space.plays, count, space.batch)
-        _filter_by_table(count, model.kept, space)
-        return model.kept, space.filter_kept
-    return count, space.filter_kept[:0]
+    kept = model.kept
+    if not 0 < kept < count:
+        return count, space.filter_kept[:0]
+    if has_filter_units(model.filter_units):
+        position_class = _class_of(words, packed)
+        if position_class != RACE and fewer_on_board(words) <= LATE_CONTACT:
+            kept = min(2 * kept, space.filter_kept.shape[0])
+            if kept >= count:
+                return count, space.filter_kept[:0]
+        add_filter_units(model.filter_units, position_class, space.plays, count, space.batch)
+    _filter_by_table(count, kept, space)
+    return kept, space.filter_kept
 
 
 @inline_kernel

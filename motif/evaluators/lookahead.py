@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from motif.board.movegen import ROLL_SHARES, ROLLS
 from motif.board.moves import PlayBatch, play_batches
-from motif.board.outcome import finished_points_many
+from motif.board.outcome import fewer_left, finished_points_many
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.compiler.jit import compile_ahead
@@ -58,7 +58,7 @@ from motif.evaluators.lookahead_kernels import (
 from motif.evaluators.lookahead_memory import MAX_PLIES, thread_tree
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
-from motif.parameters.position_class import RACE, classify_many
+from motif.parameters.position_class import LATE_CONTACT, RACE, classify_many
 from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.progress import end_if_cancelled
@@ -165,8 +165,8 @@ every reply, nothing of the ply before; ``thin`` and ``sparse`` label samples.""
 DEFAULT_DEPTH = "normal"
 ENDING_PLIES = 2
 """Minimum plies of lookahead at which late endings are played to the end."""
-_LATE_RACE, _LATE_CONTACT = 6, 8
-"""Maximum number of checkers that one side has left in a late ending."""
+_LATE_RACE = 6
+"""Maximum number of checkers that one side has left in a late ending that is a race."""
 _TO_THE_END = MoveFilter(6, 0.5)
 """Limits of the plays that are played to the end."""
 
@@ -271,11 +271,11 @@ class LookaheadEvaluator(Evaluator):
         """Return which of `boards` (n, 26) are late endings that are played to the end, bool (n,)."""
         if self._endings is None:
             return np.zeros(len(boards), np.bool_)
-        few = np.minimum(np.maximum(boards, 0).sum(axis=1), np.maximum(-boards, 0).sum(axis=1))
-        late = (few > 0) & (few <= max(_LATE_RACE, _LATE_CONTACT))
+        few = fewer_left(boards)
+        late = (few > 0) & (few <= max(_LATE_RACE, LATE_CONTACT))
         if late.any():
             some = np.ascontiguousarray(boards[late])
-            most = np.where(classify_many(pack_many(some)) == RACE, _LATE_RACE, _LATE_CONTACT)
+            most = np.where(classify_many(pack_many(some)) == RACE, _LATE_RACE, LATE_CONTACT)
             late[late] = (few[late] <= most) & ~covered_boards(bearoff_tables(), some)
         return late
 

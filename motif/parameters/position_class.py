@@ -12,6 +12,8 @@ CONTACT, CRASHED, RACE = range(3)
 ALL = "all"
 """The group of all positions, beside the groups of the classes."""
 
+LATE_CONTACT = 8
+"""Maximum number of checkers that one side has left in a late ending with contact."""
 _FEW = 6
 # The sides are in contact if the indices of their rearmost checkers, each in its side's numbering, add up
 # to at least this number.

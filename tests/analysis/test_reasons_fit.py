@@ -202,12 +202,11 @@ def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, diffe
 
 def test_the_certainty_is_that_of_the_difference_shown():
     """Equities 0.0001 apart may be shown with a difference of 0.001, and those 0.0006 apart as equal."""
-    told = motif.explain("uHtmAgDYPZsCAA", "61", versus="12/6 9/8")
-    assert told.summary == "11/10 9/3 is 0.001 points ahead of 12/6 9/8: too close to call."
-    assert told.certainty.startswith("Between plays this close, motif-v19@2 is often wrong")
-    score = {"length": 7, "score": (5, 5), "cube": 2, "owner": "opponent"}
-    told = motif.explain("TgAAgN29AQAEAA", "54", versus="7/2 6/2", **score)
-    assert (told.summary, told.certainty) == ("7/3 6/1 is as good as 7/2 6/2.", "")
+    told = motif.explain("hgcAALn3gQIAAA", "55", "motif-v19", versus="13/8 12/2 6/1")
+    assert told.summary == "13/3 12/7 6/1 is 0.001 points ahead of 13/8 12/2 6/1: too close to call."
+    assert told.certainty.startswith("Between plays this close, motif-v19 is often wrong")
+    told = motif.explain("nDsHYAKbORuIAA", "51", "motif-v19", versus="15/9")
+    assert (told.summary, told.certainty) == ("18/13 6/5* is as good as 15/9.", "")
 
 
 @pytest.mark.parametrize(

@@ -299,19 +299,30 @@ def test_a_move_filter_that_keeps_one_play_plays_by_its_table(boards):
     assert every_play.mean.tobytes() != by_filter.mean.tobytes()
 
 
+CLOSED = dict.fromkeys(range(1, 7), 2)
+LATE_ENDINGS = [
+    Position.from_points({**CLOSED, 8: 3}, {25: 1, 6: 2, 5: 2, 3: 2, 1: 1}),
+    Position.from_points({24: 1, 7: 1, 6: 2, 3: 1}, {20: 1, 8: 3, 6: 4, 5: 4, 3: 3}),
+]
+
+
 @pytest.mark.parametrize(("kept", "units"), [(2, 0), (5, 0), (2, 1), (5, 16)])
 def test_a_move_filter_keeps_the_best_plays_by_its_scores(kept, units):
+    """One with hidden units keeps twice as many in late endings with contact."""
     evaluator = filtered(filtering(kept, units))
     player = CompiledPlayer("filtered", evaluator.model)
-    for board in some_boards("pubeval", 60, seed=4):
-        position = Position(board)
+    differ = 0
+    for position in [*map(Position, some_boards("pubeval", 60, seed=4)), *LATE_ENDINGS]:
         for roll in [(6, 1), (3, 2), (2, 2)]:
             plays = legal_plays(position, roll)
             chosen = player.choose(position, roll).position
-            kept_plays = plays_by_filter(evaluator, position, plays)[:kept]
+            is_late = position in LATE_ENDINGS
+            kept_plays = plays_by_filter(evaluator, position, plays)[: kept * (2 if is_late and units else 1)]
+            differ += is_late and chosen not in kept_plays[:kept]
             assert chosen in kept_plays
             equities = evaluator.equity_many(np.array([play.board for play in kept_plays]))
             assert evaluator.equity_many(chosen.board[None])[0] == equities.min()
+    assert (differ > 0) == (units > 0)
 
 
 def plays_by_filter(evaluator: StaticEvaluator, position: Position, plays) -> list[Position]:

@@ -11,7 +11,7 @@ import numpy as np
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_WORDS, has_same_half, occupied
 from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel
 from motif.compiler.simd import GROUP, add_at_points, squash_at_points
-from motif.runtime.arrays import Float32Array
+from motif.runtime.arrays import Float32Array, IntArray
 
 MAX_FILTER_UNITS = GROUP
 """Maximum number of hidden units of a move filter and class: those that one vector holds."""
@@ -28,12 +28,15 @@ class FilterTables(NamedTuple):
     """
     outputs: Float32Array
     """(classes, GROUP): output weights, in units of the point table."""
+    margins: IntArray
+    """(classes,): the largest difference from the best play, in units of the point table."""
 
 
 def no_filter_units() -> FilterTables:
     """Return the tables of a model without hidden units in its move filter."""
     points = np.zeros((0, 2, PACKED_BAR + 1, CHECKERS + 1, GROUP), np.float32)
-    return FilterTables(np.zeros((0, GROUP), np.float32), points, np.zeros((0, GROUP), np.float32))
+    none = np.zeros((0, GROUP), np.float32)
+    return FilterTables(none, points, none, np.zeros(0, np.int64))
 
 
 @inline_kernel

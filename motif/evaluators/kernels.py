@@ -364,20 +364,28 @@ def _filter_by_table(count, kept, space):
 def filtered_plays(model, words, packed, count, space):
     """Return how many of the `count` plays of a position to score, and which.
 
-    These are the plays in the array, or all if it is empty.  A filter with hidden units keeps twice as many
-    plays in late endings with contact, which are rare in the games that it learns from.
+    These are the plays in the array, or all if it is empty.  A filter with hidden units also drops plays by a
+    margin, except in late endings with contact, which are rare in the games that it learns from: there it
+    keeps twice as many plays.
     """
     kept = model.kept
     if not 0 < kept < count:
         return count, space.filter_kept[:0]
-    if has_filter_units(model.filter_units):
-        position_class = _class_of(words, packed)
-        if position_class != RACE and fewer_on_board(words) <= LATE_CONTACT:
-            kept = min(2 * kept, space.filter_kept.shape[0])
-            if kept >= count:
-                return count, space.filter_kept[:0]
-        add_filter_units(model.filter_units, position_class, space.plays, count, space.batch)
+    if not has_filter_units(model.filter_units):
+        _filter_by_table(count, kept, space)
+        return kept, space.filter_kept
+    position_class = _class_of(words, packed)
+    is_late = position_class != RACE and fewer_on_board(words) <= LATE_CONTACT
+    if is_late:
+        kept = min(2 * kept, space.filter_kept.shape[0])
+        if kept >= count:
+            return count, space.filter_kept[:0]
+    add_filter_units(model.filter_units, position_class, space.plays, count, space.batch)
     _filter_by_table(count, kept, space)
+    if not is_late:
+        least = space.filter_scores[0] - model.filter_units.margins[position_class]
+        while space.filter_scores[kept - 1] < least:
+            kept -= 1
     return kept, space.filter_kept
 
 
@@ -410,6 +418,8 @@ def choose_within(model, words, packed, high, low, space, stream):
     if model.kind == TABLE_MODEL:
         return best_by_table(count, space.plays.scores), count
     considered, order = filtered_plays(model, words, packed, count, space)
+    if considered == 1:
+        return order[0], count
     _score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
     return place_of(order, best_scored(considered, space)[0]), count
 
@@ -521,6 +531,8 @@ def best_cubeful_reply(model, cube_model, side, words, packed, high, low, space)
     if model.kind != WEIGHTS_MODEL:
         return np.int64(best_by_table(count, space.plays.scores))
     considered, order = filtered_plays(model, words, packed, count, space)
+    if considered == 1:
+        return place_of(order, np.int64(0))
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
     best, score = best_scored(considered, space)
     if cube_model.kind[cube_model.state] == CUBELESS:

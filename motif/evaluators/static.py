@@ -61,6 +61,7 @@ _thread = local()
 # squares on 36 rollouts each of 25,000 positions of the player's own games. The RMSE of the win probability
 # of ``simple`` is .14, .12 and .14. PubEval was made to rank plays: its score predicts probabilities poorly
 # in contact positions (RMSE .22) and not at all in others, so the contact line is used for all classes.
+_NO_MARGIN = 1 << 60
 _PUBEVAL_CALIBRATION = np.array([[0.8374, 0.0523]] * len(CLASS_NAMES))
 _SIMPLE_CALIBRATION = np.array([[0.0729, 0.2468], [0.0931, 0.3825], [0.2634, 1.02]])
 
@@ -306,14 +307,16 @@ def filter_tables(move_filter: FilterWeights | None, unit: float) -> FilterTable
     bias = np.zeros((classes, GROUP), np.float32)
     points = np.zeros((classes, *TABLE_SHAPE, GROUP), np.float32)
     outputs = np.zeros((classes, GROUP), np.float32)
+    margins = np.full(classes, _NO_MARGIN)
     for code, name in enumerate(CLASS_NAMES):
         units = move_filter.units.get(name if name in move_filter.steps else contact)
         if units is not None:
             own = slice(len(units.bias))
             bias[code, own], outputs[code, own] = units.bias, units.outputs / unit
+            margins[code] = int(min(units.margin / unit, _NO_MARGIN))
             # In kernels, the side that moved is the opponent of the player on roll.
             points[code, ..., own] = np.moveaxis(tables_of(units.points), 0, -1)[::-1]
-    return FilterTables(bias, aligned(points), outputs)
+    return FilterTables(bias, aligned(points), outputs, margins)
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:

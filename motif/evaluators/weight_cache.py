@@ -24,7 +24,7 @@ from motif.runtime.files import replacing
 
 _Stored = Mapping[str, npt.NDArray[Any]]
 
-_FORMAT = "motif-kept-weights/8"
+_FORMAT = "motif-kept-weights/9"
 _MAX_KEPT_FILES = 16
 _SUFFIX = ".npz"
 _POINTS = (2, PACKED_BAR + 1, POINT_STEPS)
@@ -85,7 +85,7 @@ def _facts(weights: WeightFile, digest: str) -> dict[str, Any]:
         else {
             "kept": move_filter.kept,
             "classes": [*move_filter.steps],
-            "units": {name: len(units.bias) for name, units in move_filter.units.items()},
+            "units": {name: (len(units.bias), units.margin) for name, units in move_filter.units.items()},
         },
         "fit": weights.fit,
         "bearoff": weights.bearoff,
@@ -108,7 +108,8 @@ def _arrays(weights: WeightFile) -> dict[str, npt.NDArray[Any]]:
     if weights.move_filter is not None:
         arrays |= {f"{name}/filter": steps for name, steps in weights.move_filter.steps.items()}
         for class_name, units in weights.move_filter.units.items():
-            arrays |= {f"{class_name}/filter/{name}": each for name, each in vars(units).items()}
+            for name in ("bias", "points", "outputs"):
+                arrays[f"{class_name}/filter/{name}"] = getattr(units, name)
     return arrays | {f"{class_name}/calibration": each for class_name, each in weights.calibration.items()}
 
 
@@ -143,18 +144,21 @@ def _unpacked(arrays: _Stored, digest: str, folder: Path) -> WeightFile:
     )
 
 
-def _filter(arrays: _Stored, kept: int, classes: list[str], units: dict[str, int]) -> FilterWeights:
+def _filter(
+    arrays: _Stored, kept: int, classes: list[str], units: dict[str, tuple[int, float]]
+) -> FilterWeights:
     steps = {name: _array(arrays, f"{name}/filter", _POINTS) for name in classes}
     return FilterWeights(
-        kept, steps, {name: _filter_units(arrays, f"{name}/filter", count) for name, count in units.items()}
+        kept, steps, {name: _filter_units(arrays, f"{name}/filter", *of) for name, of in units.items()}
     )
 
 
-def _filter_units(arrays: _Stored, key: str, count: int) -> FilterUnits:
+def _filter_units(arrays: _Stored, key: str, count: int, margin: float) -> FilterUnits:
     return FilterUnits(
         _array(arrays, f"{key}/bias", (count,)),
         _array(arrays, f"{key}/points", (count, *_POINTS)),
         _array(arrays, f"{key}/outputs", (count,)),
+        margin,
     )
 
 

@@ -5,6 +5,7 @@ writing a file again produces the same file.
 """
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +50,7 @@ _MIN_WEIGHT = 1e-4
 WORDS_KEY = "words"
 """Key of the sentences of each class."""
 HIDDEN_KEY = "hidden"
+MARGIN_KEY = "margin"
 """Key of a class's hidden units, by name."""
 LINE_WANTED = "must be a line of 1 to 1000 printable characters"
 
@@ -111,6 +113,8 @@ class FilterUnits:
     """(m, 2, 25, POINT_STEPS): weights by scored side and other side, place and step."""
     outputs: Float32Array
     """(m,): output weights."""
+    margin: float = math.inf
+    """A play is dropped if its score is below that of the best play by more than this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +125,7 @@ class FilterWeights:
     """
 
     kept: int
-    """Number of plays per decision that get the full evaluation."""
+    """Maximum number of plays per decision that get the full evaluation."""
     steps: dict[str, Float32Array]
     """For each class (2, 25, POINT_STEPS): scored side and other side, place, step."""
     units: dict[str, FilterUnits] = field(default_factory=dict)
@@ -295,14 +299,17 @@ def _filter_lines(move_filter: FilterWeights) -> Iterator[str]:
     yield "filter:\n"
     yield f"  kept: {move_filter.kept}\n"
     for class_name in sorted(move_filter.steps, key=CLASS_NAMES.index):
+        units = move_filter.units.get(class_name)
         yield f"  {class_name}:\n"
+        if units is not None and units.margin < math.inf:
+            yield f"    {MARGIN_KEY}: {_number(units.margin)}\n"
         for side, rows in zip(SIDES, move_filter.steps[class_name], strict=True):
             yield f"    {side}:\n"
             for point, row in enumerate(rows, 1):
                 yield f"      {point}: {_row(row)}\n"
-        if class_name in move_filter.units:
+        if units is not None:
             yield f"    {HIDDEN_KEY}:\n"
-            yield from (f"      {line}" for line in _filter_unit_lines(move_filter.units[class_name]))
+            yield from (f"      {line}" for line in _filter_unit_lines(units))
 
 
 def _filter_unit_lines(units: FilterUnits) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Read and check weight files; faults are reported with the path of the key."""
 
 import hashlib
+import math
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from motif.evaluators.weight_cache import keep_weights, kept_weights
 from motif.evaluators.weight_file import (
     HIDDEN_KEY,
     LINE_WANTED,
+    MARGIN_KEY,
     PAIR,
     SIDES,
     WEIGHTS_FORMAT,
@@ -230,15 +232,26 @@ def _filter(entry: Entry) -> FilterWeights:
     kept = entry.get("kept").whole(1, MAX_KEPT)
     entry.mapping(needed=("contact",))
     classes = {name: of_class for name, of_class in entry.items() if name != "kept"}
-    units = {
-        name: _filter_units(of_class[HIDDEN_KEY])
-        for name, of_class in classes.items()
-        if HIDDEN_KEY in of_class.mapping((*SIDES, HIDDEN_KEY))
-    }
+    units = {}
+    for name, of_class in classes.items():
+        keys = of_class.mapping((MARGIN_KEY, *SIDES, HIDDEN_KEY))
+        if HIDDEN_KEY in keys:
+            units[name] = _filter_units(of_class[HIDDEN_KEY], _margin(of_class))
+        elif MARGIN_KEY in keys:
+            of_class[MARGIN_KEY].fail("only a filter with hidden units has a margin")
     return FilterWeights(kept, {name: _steps(of_class) for name, of_class in classes.items()}, units)
 
 
-def _filter_units(entry: Entry) -> FilterUnits:
+def _margin(of_class: Entry) -> float:
+    if MARGIN_KEY not in of_class.value:
+        return math.inf
+    margin = of_class[MARGIN_KEY].number(_BEYOND)
+    if margin < 0:
+        of_class[MARGIN_KEY].fail(f"must be at least 0, not {shown(margin)}")
+    return margin
+
+
+def _filter_units(entry: Entry, margin: float) -> FilterUnits:
     count = len(entry.mapping())
     if not 0 < count <= MAX_FILTER_UNITS:
         entry.fail(f"must be 1 to {MAX_FILTER_UNITS} hidden units, not {count}")
@@ -250,7 +263,7 @@ def _filter_units(entry: Entry) -> FilterUnits:
         bias[k], outputs[k] = (unit[key].number(_BEYOND) for key in numbers)
         for side, name in enumerate(SIDES):
             points[k, side] = unit[name].row(_STEPS_OF_SIDE, f"{_STEPS_OF_SIDE} numbers", _BEYOND)
-    return FilterUnits(bias, points.reshape(count, 2, PACKED_BAR + 1, POINT_STEPS), outputs)
+    return FilterUnits(bias, points.reshape(count, 2, PACKED_BAR + 1, POINT_STEPS), outputs, margin)
 
 
 def _calibration(entry: Entry) -> dict[str, KnotRows]:

@@ -31,6 +31,10 @@ _TEMPERATURE = 0.15
 """T as a share of the mean of the standard deviations of equities within decisions.  A smaller T, such as a
 share of their median, neglects decisions in which much is at stake, such as those that save a gammon.
 """
+_MARGIN = 3.0
+"""The margin of scores as a multiple of T: the filter takes dropped plays to be e**3 = 20 times less
+likely than the play with the highest score.
+"""
 _MIN_TEMPERATURE = 1e-4
 _PASSES = 10
 _BATCH = 200
@@ -114,7 +118,7 @@ def fit_filter(
                 take_adam_step(weight, slope, mean, square, number + 1, rate)
     points = np.ascontiguousarray(weights.points.T).reshape(GROUP, *POINT_SHAPE)
     steps, outputs = ((temperature * part).astype(np.float32) for part in (weights.steps, weights.outputs))
-    return steps.reshape(POINT_SHAPE), FilterUnits(weights.bias, points, outputs)
+    return steps.reshape(POINT_SHAPE), FilterUnits(weights.bias, points, outputs, _MARGIN * temperature)
 
 
 def _temperature(decisions: FilterDecisions) -> float:

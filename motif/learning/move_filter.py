@@ -28,7 +28,7 @@ from motif.runtime.parallel import one_thread
 
 KEPT_PLAYS = 8
 """Number of plays that a filter without hidden units keeps."""
-MAX_LOSS = 0.0005
+MAX_LOSS = 0.0009
 """Maximum equity per decision that a filter with hidden units may lose, which determines what it keeps."""
 _DECISIONS = 200_000
 """Maximum number of decisions of a class that a filter with hidden units is fitted to."""
@@ -85,13 +85,13 @@ def imitate(rows: ClassRows, weights: WeightFile, seed: int) -> ImitatingClass:
     random = np.random.default_rng(seed)
     decisions = _decisions(rows.boards[: rows.training], weights, _DECISIONS, random)
     steps, units = fit_filter(decisions, filter_steps(rows), seed)
-    steps, units = to_digits(steps), FilterUnits(*map(to_digits, vars(units).values()))
+    steps, units = to_digits(steps), _to_digits(units)
     boards = rows.boards[rows.training :] if rows.training < len(rows) else rows.boards
     held = _decisions(boards, weights, _HELD_DECISIONS, random)
     scores = FilterWeights(1, {rows.class_name: steps}, {rows.class_name: units}).scores(
         rows.class_name, held.packed
     )
-    return ImitatingClass(steps, units, _losses(held, scores), len(held.starts) - 1)
+    return ImitatingClass(steps, units, _losses(held, scores, units.margin), len(held.starts) - 1)
 
 
 def imitating_filter(fitted: Mapping[str, ImitatingClass]) -> FilterWeights:
@@ -125,8 +125,16 @@ def _decisions(
     return FilterDecisions(np.concatenate(starts), np.concatenate(packed), np.concatenate(equities))
 
 
-def _losses(decisions: FilterDecisions, scores: FloatArray) -> FloatArray:
-    """Return the equity (MAX_KEPT,) that is lost if the best 1, 2, ... plays by `scores` are kept, summed."""
+def _to_digits(units: FilterUnits) -> FilterUnits:
+    bias, points, outputs = map(to_digits, (units.bias, units.points, units.outputs))
+    return FilterUnits(bias, points, outputs, float(f"{units.margin:.4g}"))
+
+
+def _losses(decisions: FilterDecisions, scores: FloatArray, margin: float) -> FloatArray:
+    """Return the equity (MAX_KEPT,) that is lost if at most the best 1, 2, ... plays are kept, summed.
+
+    The best plays are those with the highest `scores`, within the `margin` of the highest one.
+    """
     starts, equities = decisions.starts, decisions.equities
     sizes = np.diff(starts)
     decision = np.repeat(np.arange(len(sizes)), sizes)
@@ -135,7 +143,8 @@ def _losses(decisions: FilterDecisions, scores: FloatArray) -> FloatArray:
     rank[order] = np.arange(len(order)) - np.repeat(starts[:-1], sizes)
     best = np.maximum.reduceat(equities, starts[:-1])
     kept = np.full((len(sizes), MAX_KEPT), -np.inf)
-    among = rank < MAX_KEPT
+    gaps = np.maximum.reduceat(scores, starts[:-1])[decision] - scores
+    among = (rank < MAX_KEPT) & (gaps <= margin)
     kept[decision[among], rank[among]] = equities[among]
     return np.asarray((best[:, None] - np.maximum.accumulate(kept, axis=1)).sum(axis=0))
 

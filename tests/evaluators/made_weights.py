@@ -1,5 +1,6 @@
 """Random weight files, for tests that must hold for any fit."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -34,6 +35,7 @@ def made_weights(
     pairs: int = 0,
     kept: int = 0,
     filter_units: int = 0,
+    margin: float = math.inf,
     hidden: Mapping[str, int] | None = None,
     bearoff: bool = False,
     seed: int = 0,
@@ -41,8 +43,8 @@ def made_weights(
 ) -> WeightFile:
     """Random weights for the listed heads of each class; by default all probabilities in all classes.
 
-    With `kept` the file has a random move filter, with `filter_units` hidden units per class; `hidden` is the
-    number of hidden units of the weights per class.
+    With `kept` the file has a random move filter, with `filter_units` hidden units per class and their
+    `margin`; `hidden` is the number of hidden units of the weights per class.
     """
     chosen, rng = parameter_set(set_name), np.random.default_rng(seed)
     heads = classes or dict.fromkeys(("contact", "crashed", "race"), OUTPUTS)
@@ -55,7 +57,7 @@ def made_weights(
     move_filter = FilterWeights(kept, steps) if kept else None
     layers = {name: made_layer(rng, len(chosen), count) for name, count in (hidden or {}).items()}
     if move_filter is not None and filter_units:
-        units = {name: made_filter_units(rng, filter_units) for name in steps}
+        units = {name: made_filter_units(rng, filter_units, margin) for name in steps}
         move_filter = replace(move_filter, units=units)
     return WeightFile(
         name,
@@ -81,12 +83,11 @@ def made_layer(rng: np.random.Generator, size: int, count: int) -> HiddenLayer:
     return HiddenLayer(tuple(f"p{k + 1}" for k in range(count)), bias, inputs, points, outputs)
 
 
-def made_filter_units(rng: np.random.Generator, count: int) -> FilterUnits:
+def made_filter_units(rng: np.random.Generator, count: int, margin: float = math.inf) -> FilterUnits:
     """Hidden units of a move filter that add about as much to its scores as the point table."""
     points = np.stack([random_steps(rng) for _ in range(count)]) * np.float32(0.3)
-    return FilterUnits(
-        rng.normal(0, 0.2, count).astype(np.float32), points, rng.normal(0, 2, count).astype(np.float32)
-    )
+    bias, outputs = (rng.normal(0, scale, count).astype(np.float32) for scale in (0.2, 2))
+    return FilterUnits(bias, points, outputs, margin)
 
 
 def random_steps(rng: np.random.Generator) -> np.ndarray:

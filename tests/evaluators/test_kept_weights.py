@@ -21,7 +21,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def saved(tmp_path, seed: int, **changes: object):
-    weights = made_weights(pairs=3, kept=4, filter_units=2, hidden={"contact": 3, "crashed": 1}, seed=seed)
+    weights = made_weights(
+        pairs=3, kept=4, filter_units=2, margin=0.5, hidden={"contact": 3, "crashed": 1}, seed=seed
+    )
     rows = np.array([[-0.5, 0.25], [0.5, 0.75]], np.float32)
     fields = {**vars(weights), "calibration": {"race": rows}, **changes}
     path = tmp_path / f"made-{seed}.yaml"

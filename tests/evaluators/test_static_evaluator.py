@@ -169,6 +169,7 @@ def test_the_models_fingerprint_distinguishes_players():
         weights_model(replace(weights, classes=other_bias)),
         weights_model(replace(weights, move_filter=None)),
         weights_model(made_weights(pairs=3, kept=4, filter_units=2)),
+        weights_model(made_weights(pairs=3, kept=4, filter_units=2, margin=0.5)),
         filtered(evaluator_of(weights)).model,
         filtered(evaluator_of(weights), 5).model,
     ]

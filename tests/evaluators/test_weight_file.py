@@ -33,7 +33,7 @@ MADE = {
     "equity heads": made_weights(classes=dict.fromkeys(("contact", "race"), HEADS), pairs=3),
     "win only": made_weights(classes={"race": ["win"], "contact": ["win"]}, pairs=3),
     "everything": made_weights(
-        pairs=3, kept=2, filter_units=3, hidden={"contact": 7, "race": 2}, bearoff=True
+        pairs=3, kept=2, filter_units=3, margin=0.5, hidden={"contact": 7, "race": 2}, bearoff=True
     ),
 }
 every_made = pytest.mark.parametrize("weights", MADE.values(), ids=MADE)
@@ -82,7 +82,10 @@ def filter_bytes(weights: WeightFile) -> object:
     return move_filter and (
         move_filter.kept,
         {name: steps.tobytes() for name, steps in move_filter.steps.items()},
-        {name: [part.tobytes() for part in vars(of).values()] for name, of in move_filter.units.items()},
+        {
+            name: [np.asarray(part).tobytes() for part in vars(of).values()]
+            for name, of in move_filter.units.items()
+        },
     )
 
 

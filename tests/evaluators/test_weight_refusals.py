@@ -224,6 +224,21 @@ def test_faults_of_a_filters_hidden_units(tmp_path, old, new, message):
 
 
 @pytest.mark.parametrize(
+    ("units", "margin", "message"),
+    [
+        (2, "-0.1", "must be at least 0, not -0.1"),
+        (2, "wide", "must be a number, not 'wide'"),
+        (0, "0.1", "only a filter with hidden units has a margin"),
+    ],
+)
+def test_faults_of_a_filters_margin(tmp_path, units, margin, message):
+    path = tmp_path / "filter.yaml"
+    made_weights(kept=4, filter_units=units).save(path)
+    wrong = path.read_text().replace("\n    own:", f"\n    margin: {margin}\n    own:", 1)
+    assert complaint(wrong, tmp_path) == f"filter.contact.margin: {message}"
+
+
+@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("name: made-up", "name: made-up\nname: other", "line 3: duplicate key 'name'"),

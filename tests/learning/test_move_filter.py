@@ -25,13 +25,13 @@ def losing(*millipoints: float, decisions: int) -> ImitatingClass:
 @pytest.mark.parametrize(
     ("contact", "race", "kept"),
     [
-        ([0.45], [0.4], 1),
-        ([3, 2, 0.6, 0.5], [3, 2, 0.3, 0.2], 4),
-        ([3, 0.7], [0, 0], 3),
+        ([0.85], [0.8], 1),
+        ([3, 2, 1.0, 0.9], [3, 2, 0.7, 0.6], 4),
+        ([3, 1.3], [0, 0], 3),
         ([99] * 40, [99], 32),
     ],
 )
-def test_the_fewest_plays_that_lose_at_most_half_a_millipoint_are_kept(contact, race, kept):
+def test_the_fewest_plays_that_lose_little_are_kept(contact, race, kept):
     classes = {
         "contact": losing(*contact[:MAX_KEPT], decisions=300),
         "race": losing(*race, decisions=100),

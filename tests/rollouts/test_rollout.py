@@ -1,5 +1,6 @@
 """Rollouts, compared with exact values, and the same for any number of workers."""
 
+import math
 import sys
 
 import numpy as np
@@ -277,8 +278,8 @@ def test_contact_games_end_where_the_race_begins():
 SMALL = Position.from_points({8: 2, 3: 2}, {8: 2, 3: 2})
 
 
-def filtering(kept: int, units: int = 0) -> StaticEvaluator:
-    return evaluator_of(made_weights("keith", pairs=5, kept=kept, filter_units=units, seed=5))
+def filtering(kept: int, units: int = 0, margin: float = math.inf) -> StaticEvaluator:
+    return evaluator_of(made_weights("keith", pairs=5, kept=kept, filter_units=units, margin=margin, seed=5))
 
 
 def test_a_move_filter_that_keeps_every_play_changes_nothing():
@@ -327,10 +328,45 @@ def test_a_move_filter_keeps_the_best_plays_by_its_scores(kept, units):
 
 def plays_by_filter(evaluator: StaticEvaluator, position: Position, plays) -> list[Position]:
     """Positions after the plays, the best by the move filter of the position's class first."""
-    move_filter, of_class = evaluator.weights.move_filter, position_class(position)
-    boards = np.array([play.position.board for play in plays])
-    scores = move_filter.scores("race" if of_class == "race" else "contact", pack_many(boards))
+    scores = filter_scores(evaluator, position, plays)
     return [plays[k].position for k in np.argsort(-scores, kind="stable")]
+
+
+def filter_scores(evaluator: StaticEvaluator, position: Position, plays) -> np.ndarray:
+    of_class = "race" if position_class(position) == "race" else "contact"
+    boards = np.array([play.position.board for play in plays])
+    return evaluator.weights.move_filter.scores(of_class, pack_many(boards))
+
+
+@pytest.mark.parametrize("margin", [0.0, 1.5])
+def test_a_move_filter_drops_plays_by_its_margin(margin):
+    """In late endings with contact it does not, nor if it keeps all plays of a roll."""
+    evaluator = filtered(filtering(4, 3, margin))
+    player = CompiledPlayer("filtered", evaluator.model)
+    fewer = 0
+    for position in [*map(Position, some_boards("pubeval", 60, seed=4)), *LATE_ENDINGS]:
+        for roll in [(6, 1), (3, 2), (2, 2)]:
+            plays = legal_plays(position, roll)
+            kept_plays = plays_by_filter(evaluator, position, plays)[: 8 if position in LATE_ENDINGS else 4]
+            if position not in LATE_ENDINGS and len(plays) > 4:
+                scores = np.sort(filter_scores(evaluator, position, plays))[::-1][:4]
+                within = int((scores >= scores[0] - margin).sum())
+                fewer += within < len(kept_plays)
+                kept_plays = kept_plays[:within]
+            equities = evaluator.equity_many(np.array([play.board for play in kept_plays]))
+            chosen = player.choose(position, roll).position
+            assert chosen in kept_plays
+            assert evaluator.equity_many(chosen.board[None])[0] == equities.min()
+    assert fewer > 50
+
+
+def test_luck_is_that_of_the_play_that_a_margin_leaves():
+    """Otherwise the mean of the luck would not be zero."""
+    plain, adjusted = (
+        rolled(Position.start(), filtering(4, 3, 0.0), trials=2592, stratified=True, luck_plies=plies)
+        for plies in (0, 3)
+    )
+    assert adjusted.mean[0, 5] == pytest.approx(plain.mean[0, 5], abs=3 * plain.se[0, 5])
 
 
 def test_the_library_function_gives_the_same_trials():

@@ -52,7 +52,7 @@ class Model(NamedTuple):
     scores_equities: bool = False
     """Whether scores are cubeless equities, not raw sums of the equity or of the win probability."""
     kept: int = 0
-    """Number of plays that the move filter keeps for the full evaluation; 0 for all."""
+    """Maximum number of plays that the move filter keeps for the full evaluation; 0 for all."""
     ranking: FormTables = FormTables()
     """The form of the head that ranks plays: the equity, or the win probability if that is the only head."""
     chances: FormTables = FormTables()

@@ -348,8 +348,9 @@ def model_fingerprint(model: Model) -> str:
 def filtered(evaluator: StaticEvaluator, kept: int | None = None, *, share: float = 1.0) -> StaticEvaluator:
     """Return the evaluator with its move filter switched on.
 
-    It keeps `kept` plays, by default the file's own number times `share`, rounded up. An evaluator without a
-    move filter is returned unchanged. Raises `SettingError` for a number out of range.
+    It keeps at most `kept` plays, by default the file's own number times `share`, rounded up (see
+    `motif.evaluators.kernels.filtered_plays`). An evaluator without a move filter is returned unchanged.
+    Raises `SettingError` for a number out of range.
     """
     weights = evaluator.weights
     if weights is None or weights.move_filter is None:

@@ -224,10 +224,10 @@ def _choose_replies(model, cube_model, side, level, high, low, space, tree):
         first = np.int64(best_by_table(count, space.plays.scores))
     elif count > 1:
         considered, order = filtered_plays(model, words, packed, count, space)
-        score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
-        least = equity_of_score(model, best_scored(considered, space)[1]) - RIVALS_WITHIN
-        if order.shape[0] > 0:
-            first = np.int64(order[0])
+        first = place_of(order, np.int64(0))
+        if considered > 1:
+            score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
+            least = equity_of_score(model, best_scored(considered, space)[1]) - RIVALS_WITHIN
     for state in range(MAX_STATES):
         tree.cube.best[level, state], tree.cube.play[level, state] = -np.inf, first
     for k in range(considered):

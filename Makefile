@@ -92,7 +92,7 @@ bench-fit: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.fit_speed $(if $(filter both,$(SIZE)),docs/explanation/fit-speed.md) --size $(SIZE)
 	$(if $(filter both,$(SIZE)),$(BIN)/python -m tools.fit_curves docs/explanation/fit-speed.md)
 
-# About six minutes on one core; SHARE=0.05 plays that share of the trials.
+# About twelve minutes on one core; SHARE=0.05 plays that share of the trials.
 SHARE ?= 1
 rollout-table: $(INSTALLED)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.rollout_options docs/how-to/rollouts.md $(SHARE)

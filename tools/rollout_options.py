@@ -17,6 +17,7 @@ import numpy as np
 
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, load_static
+from motif.evaluators.known_players import default_player
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import static_player
 from motif.rollouts import RolloutResult, RolloutSettings, rollout
@@ -26,7 +27,7 @@ from motif.runtime.errors import SettingError
 from motif.runtime.streams import DICE_PAIRS, derive_states
 from tools.marked_page import write_region
 
-PLAYER = "motif-v1"
+PLAYER = default_player()
 POSITIONS = {"contact": 40, "crashed": 5, "race": 5}
 """Number of positions of each class."""
 WANTED_ERROR = 0.01

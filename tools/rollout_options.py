@@ -27,7 +27,6 @@ from motif.runtime.errors import SettingError
 from motif.runtime.streams import DICE_PAIRS, derive_states
 from tools.marked_page import write_region
 
-PLAYER = default_player()
 POSITIONS = {"contact": 40, "crashed": 5, "race": 5}
 """Number of positions of each class."""
 WANTED_ERROR = 0.01
@@ -130,12 +129,13 @@ def _rolls(seed: int, games: IntArray, ply: int) -> tuple[IntArray, Streams]:
 
 def option_table(share: float = 1.0) -> Iterator[str]:
     """Yield the lines of the table as they are measured, with `share` of the usual trials."""
-    evaluator = load_static(PLAYER)
+    player = default_player()
+    evaluator = load_static(player)
     boards = self_play_positions(evaluator)
     truth = rollout(boards, evaluator, _shorter(_REFERENCE, share), jobs=1)
     error = math.sqrt((truth.se[:, -1] ** 2).mean())
     yield (
-        f"{len(boards)} positions, {PLAYER}, one core. Reference: {int(truth.trials[0]):,} full stratified "
+        f"{len(boards)} positions, {player}, one core. Reference: {int(truth.trials[0]):,} full stratified "
         f"trials each, standard error {error:.4f}."
     )
     yield ""

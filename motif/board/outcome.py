@@ -4,10 +4,9 @@ from enum import IntEnum
 
 import numpy as np
 
-from motif.board.packed import BAR_BIT, CHECKERS, PACKED_WORDS, Board, occupied, pack_many
+from motif.board.packed import BAR_BIT, CHECKERS, PACKED_WORDS, occupied, pack_many
 from motif.board.position import Position
 from motif.compiler.jit import inline_kernel, kernel
-from motif.runtime.arrays import IntArray
 
 _OPPONENTS_HOME = np.uint64(0xFC0000) | BAR_BIT
 
@@ -31,17 +30,6 @@ def checkers_on_board(words, first):
     total = np.uint64(words[first]) + np.uint64(words[first + 1])
     total += np.uint64(words[first + 2]) + np.uint64(words[first + 3])
     return np.int64((total * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@inline_kernel
-def fewer_on_board(words):
-    """Count the checkers of the side of a packed board that has fewer left."""
-    return min(checkers_on_board(words, 0), checkers_on_board(words, PACKED_WORDS // 2))
-
-
-def fewer_left(boards: Board) -> IntArray:
-    """Return the numbers (n,) of checkers of the side that has fewer left on `boards` (n, 26)."""
-    return np.minimum(np.maximum(boards, 0).sum(axis=1), np.maximum(-boards, 0).sum(axis=1))
 
 
 @inline_kernel

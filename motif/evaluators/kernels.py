@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from motif.board.movegen import ROLLS, generate_scored, generate_with_steps, generate_within
-from motif.board.outcome import checkers_on_board, fewer_on_board, finished_points
+from motif.board.outcome import checkers_on_board, finished_points
 from motif.board.packed import (
     CHECKERS,
     PACKED_SIZE,
@@ -375,7 +375,8 @@ def filtered_plays(model, words, packed, count, space):
         _filter_by_table(count, kept, space)
         return kept, space.filter_kept
     position_class = _class_of(words, packed)
-    is_late = position_class != RACE and fewer_on_board(words) <= LATE_CONTACT
+    fewer = min(checkers_on_board(words, 0), checkers_on_board(words, PACKED_WORDS // 2))
+    is_late = position_class != RACE and fewer <= LATE_CONTACT
     if is_late:
         kept = min(2 * kept, space.filter_kept.shape[0])
         if kept >= count:

@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from motif.board.movegen import ROLL_SHARES, ROLLS
 from motif.board.moves import PlayBatch, play_batches
-from motif.board.outcome import fewer_left, finished_points_many
+from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
 from motif.board.position import as_boards
 from motif.compiler.jit import compile_ahead
@@ -271,7 +271,7 @@ class LookaheadEvaluator(Evaluator):
         """Return which of `boards` (n, 26) are late endings that are played to the end, bool (n,)."""
         if self._endings is None:
             return np.zeros(len(boards), np.bool_)
-        few = fewer_left(boards)
+        few = np.minimum(np.maximum(boards, 0).sum(axis=1), np.maximum(-boards, 0).sum(axis=1))
         late = (few > 0) & (few <= max(_LATE_RACE, LATE_CONTACT))
         if late.any():
             some = np.ascontiguousarray(boards[late])

@@ -61,9 +61,10 @@ _thread = local()
 # squares on 36 rollouts each of 25,000 positions of the player's own games. The RMSE of the win probability
 # of ``simple`` is .14, .12 and .14. PubEval was made to rank plays: its score predicts probabilities poorly
 # in contact positions (RMSE .22) and not at all in others, so the contact line is used for all classes.
-_NO_MARGIN = 1 << 60
 _PUBEVAL_CALIBRATION = np.array([[0.8374, 0.0523]] * len(CLASS_NAMES))
 _SIMPLE_CALIBRATION = np.array([[0.0729, 0.2468], [0.0931, 0.3825], [0.2634, 1.02]])
+_NO_MARGIN = 1 << 60
+"""A margin that no two scores of a move filter exceed."""
 
 
 def thread_workspace() -> Workspace:

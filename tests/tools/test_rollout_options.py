@@ -67,7 +67,7 @@ def test_the_table_is_between_its_markers(tmp_path, monkeypatch, capsys):
     page.write_text(f"before\n{start}old\n{end}after\n")
     few = {"`--cut 1`": RolloutSettings(72, cut=1)}
     monkeypatch.setattr(rollout_options, "_OPTIONS", few)
-    monkeypatch.setattr(rollout_options, "PLAYER", "pubeval")
+    monkeypatch.setattr(rollout_options, "default_player", lambda: "pubeval")
     write_table(page, share=0.0015)
     before, _, rest = page.read_text().partition(start)
     table, _, after = rest.partition(end)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from motif.compiler.program import Program, configure
 from motif.runtime.cache_folder import cache_folder, cache_problem, open_private
-from motif.runtime.package import lazy_names
+from motif.runtime.lazy_imports import lazy_names
 from motif.runtime.progress import COMPILATION
 
 if TYPE_CHECKING:

@@ -125,18 +125,20 @@ def evaluator_of(player: "PlayerLike") -> "Evaluator":
     return evaluator_of_player(player)
 
 
-def judge_of(player: str | None, fast: bool, deep: bool) -> "tuple[str, Evaluator]":
+def judge_of(player: str | None, fast: bool, deep: bool, with_cube: bool = False) -> "tuple[str, Evaluator]":
     """Return the name and evaluator of the judge: `player`, by default `JUDGE`.
 
-    `fast` removes its lookahead, `deep` deepens it.  Raises `PlayerError` as `evaluator_of` does and for an
-    evaluator that cannot look ahead, `SettingError` if both are set.
+    `fast` removes its lookahead, `deep` deepens it.  `with_cube` says which kernels are needed first, if none
+    is compiled.  Raises `PlayerError` as `evaluator_of` does and for an evaluator that cannot look ahead,
+    `SettingError` if both `fast` and `deep` are set.
     """
     name = judge_name(player, fast, deep)
     if player is None:
         # A slow import.
         from motif.compiler.background import precompile_in_background
 
-        precompile_in_background("motif.evaluators.lookahead:warm_up")
+        first = "warm_up_with_cube" if with_cube else "warm_up"
+        precompile_in_background(f"motif.evaluators.lookahead:{first}")
     evaluator = evaluator_of(name)
     return (name if name == player else evaluator.name), evaluator
 

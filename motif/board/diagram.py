@@ -42,7 +42,7 @@ _POINT_COLOURS = ("#b58a60", "#d3b78f")
 _LIGHT, _DARK, _ARROW, _PAPER = "#fffaf0", "#2f2b2a", "#b3202c", "#ffffff"
 _PIPS = {1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi"}
 """Positions of a die's pips, with the letters abc, def and ghi for the three rows."""
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML 1.0 forbids, even escaped; names in match files may contain them."""
 
 

@@ -70,7 +70,7 @@ def analyse(
 
     paths = _checked(files, exports := export or [], html)
     records = [_read(path, jacoby) for path in paths]
-    _, evaluator = judge.load()
+    _, evaluator = judge.load(with_cube=True)
     analyses = []
     for number, (path, record) in enumerate(zip(paths, records, strict=True), 1):
         of = f" ({number} of {len(paths)})" * (len(paths) > 1)

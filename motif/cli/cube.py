@@ -189,7 +189,7 @@ def cube(
 
     check_choice(identifier, batch, "ID")
     table = match_equity_table(met or DEFAULT_TABLE)
-    player, evaluator = judge.load()
+    player, evaluator = judge.load(with_cube=True)
     items = [parse_position(identifier)] if identifier is not None else read_states(batch or "")
     questions = [(position, options.state_of(match)) for position, match in items]
     answers = cube_answers(questions, evaluator, player, efficiency=efficiency, table=table, jobs=jobs)

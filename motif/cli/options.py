@@ -295,9 +295,9 @@ class Judge:
     fast: Annotated[bool, option("Evaluate without lookahead.")] = False
     deep: Annotated[bool, option("Combine 2-ply lookahead with short rollouts, which is slower.")] = False
 
-    def load(self) -> "tuple[str, Evaluator]":
+    def load(self, with_cube: bool) -> "tuple[str, Evaluator]":
         """Return the name and evaluator of the judge, as `judge_of` does."""
-        return judge_of(self.player, self.fast, self.deep)
+        return judge_of(self.player, self.fast, self.deep, with_cube)
 
 
 JudgeChoice = Annotated[Judge, Settings()]

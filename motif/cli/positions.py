@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from motif.analysis.judge import JUDGE, evaluator_of, for_match, valued_record
+from motif.analysis.judge import JUDGE, MatchOptions, evaluator_of, for_match, valued_record
 from motif.analysis.phrases import LANGUAGE
 from motif.cli.batches import DecisionBatch, PositionBatch, check_choice, write_records
 from motif.cli.options import (
@@ -195,20 +195,16 @@ def hint(
     1; otherwise for money play without a cube.  --rollout rolls out the best plays for 12 plies,
     luck-adjusted and with the same dice, as `motif explain` does; see also `motif rollout --compare`.
     """
-    from motif.analysis.batch_files import read_decisions
     from motif.analysis.position_records import hint as hint_record
-    from motif.analysis.position_records import hints
     from motif.board.parsing import parse_decision
 
     check_choice(identifier, batch, "ID D1 D2")
     rolling.check(batch)
-    player, evaluator = judge.load()
     if batch is not None:
-        decisions = read_decisions(batch)
-        records = hints(decisions, evaluator, player, options, jobs)
-        write_records(records, len(decisions.boards), json, partial(_hint_line, plays=plays))
+        _write_hints(batch, judge, plays, options, json, jobs)
         return
     position, match, roll = parse_decision(identifier or "", die1, die2)
+    player, evaluator = judge.load(with_cube=roll is None or options.given_state(match) is not None)
     if roll is None:
         if rolling.rollout:
             raise SettingError("--rollout requires dice; for cube decisions see `motif rollout --cubeful`")
@@ -233,6 +229,19 @@ def hint(
         print_comparison(comparison, by_whom)
         say(f"{_counted(record)}; the best according to {player} were rolled out")
     print_valued(record)
+
+
+def _write_hints(
+    batch: str, judge: Judge, plays: int, options: MatchOptions, json: bool, jobs: int | None
+) -> None:
+    from motif.analysis.batch_files import read_decisions
+    from motif.analysis.position_records import hints
+
+    decisions = read_decisions(batch)
+    with_cube = any(options.given_state(match) is not None for match in decisions.matches)
+    player, evaluator = judge.load(with_cube)
+    records = hints(decisions, evaluator, player, options, jobs)
+    write_records(records, len(decisions.boards), json, partial(_hint_line, plays=plays))
 
 
 _HINT = ("   play", "equity", "diff", "win    g  bg - lose    g  bg", "source")
@@ -413,7 +422,7 @@ def explain(
     _check_all(every, detailed)
     position, match, roll = read_decision(identifier, die1, die2)
     worse = None if versus is None else find_play(versus, legal_plays(position, roll))
-    _, evaluator = judge.load()
+    _, evaluator = judge.load(with_cube=options.given_state(match) is not None)
     state = for_match(evaluator, options, match)
     valued = valued_record(state)
     explanation = explain_play(evaluator, position, roll, worse=worse, state=state, language=language)

@@ -249,7 +249,7 @@ class Kernel(_Dispatcher):
                 return result, None
             referred = [variable.name for variable in result.library._final_module.global_variables]
             cells = [(name, _name(_cells[name][0]), _cells[name][1]) for name in referred if name in _cells]
-            return result, (cells, result._reduce())
+            return result, (cells, _without_bitcode(result._reduce(), result.library))
 
         return make()[0] if self.digest is None else load_or_make(key, self._rebuilt, make, wait)
 
@@ -317,6 +317,21 @@ class _BlockLibrary(JITCodeLibrary):
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
+
+
+def _without_bitcode(reduced: Any, library: Any) -> Any:
+    """Return what numba stores of compiled code, with a stub for each function in place of its bitcode.
+
+    numba links bitcode into callers, which kernels do not need, and reads the names of functions from it.
+    Reading all of it took longer than loading the machine code.
+    """
+    (name, kind, (machine_code, _)), *others = reduced
+    stubs = ir.Module()
+    for function in library.get_defined_functions():
+        stub = ir.Function(stubs, ir.FunctionType(ir.VoidType(), []), function.name)
+        ir.IRBuilder(stub.append_basic_block()).ret_void()
+    bitcode = binding.parse_assembly(str(stubs)).as_bitcode()
+    return (name, kind, (machine_code, bitcode)), *others
 
 
 def _name(kernel: Kernel) -> str:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from motif.runtime.package import lazy_names
+from motif.runtime.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator as Evaluator

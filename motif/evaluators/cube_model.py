@@ -117,10 +117,10 @@ class CubeModel(NamedTuple):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Large tables are not pickled: the receiving process computes or looks them up.
-        maker = next((maker for array, maker in tuple(_SHARED_TABLES) if array is self.exact.table), None)
-        if maker is None:
-            return CubeModel, tuple(self)
-        return _with_table, (tuple(self._replace(exact=self.exact._replace(table=_NO_TABLE))), maker)
+        table = self.exact.table
+        maker = next((maker for array, maker in tuple(_SHARED_TABLES) if array is table), None)
+        exact = self.exact._replace(table=table if maker is None else _NO_TABLE)
+        return _unpickled, (tuple(self._replace(exact=exact)), maker)
 
     @property
     def is_cubeless(self) -> bool:
@@ -128,21 +128,29 @@ class CubeModel(NamedTuple):
         return int(self.kind[self.state]) == CUBELESS
 
 
-_NO_TABLE = np.zeros((1, 0, 0, 1))
+def _frozen(table: FloatArray) -> FloatArray:
+    """Make a table read only: kernels are compiled for each type of arrays, so all tables have the same."""
+    table.setflags(write=False)
+    return table
+
+
+_NO_TABLE = _frozen(np.zeros((1, 0, 0, 1)))
 _SHARED_TABLES: deque[tuple[FloatArray, Callable[[], FloatArray]]] = deque(maxlen=64)
 """Exact tables that several models share, and the functions that make them."""
 
 
 def share_table(table: FloatArray, maker: Callable[[], FloatArray]) -> FloatArray:
-    """Return `table`; models that contain it are pickled with `maker` in its place."""
+    """Return `table`, read only; models that contain it are pickled with `maker` in its place."""
+    _frozen(table)
     if all(array is not table for array, _ in tuple(_SHARED_TABLES)):
         _SHARED_TABLES.append((table, maker))
     return table
 
 
-def _with_table(fields: tuple[Any, ...], maker: Callable[[], FloatArray]) -> CubeModel:
+def _unpickled(fields: tuple[Any, ...], maker: Callable[[], FloatArray] | None) -> CubeModel:
     model = CubeModel(*fields)
-    return model._replace(exact=model.exact._replace(table=maker()))
+    table = _frozen(model.exact.table) if maker is None else maker()
+    return model._replace(exact=model.exact._replace(table=table))
 
 
 def one_state(

@@ -31,7 +31,7 @@ from motif.board.movegen import ROLL_SHARES, ROLLS
 from motif.board.moves import PlayBatch, play_batches
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
-from motif.board.position import as_boards
+from motif.board.position import Position, as_boards
 from motif.compiler.jit import compile_ahead
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
 from motif.evaluators.cube_model import NO_CUBE, NO_STATE, CubeModel, best_of_double, cube_pairs
@@ -51,11 +51,14 @@ from motif.evaluators.lookahead_kernels import (
     A_THIRD,
     CLEARLY,
     EVERY_ROLL,
+    choose_replies,
     look_ahead,
     look_ahead_many,
+    look_ahead_with_cube,
     look_ahead_with_cube_many,
 )
-from motif.evaluators.lookahead_memory import MAX_PLIES, thread_tree
+from motif.evaluators.lookahead_memory import MAX_PLIES, Tree, thread_tree
+from motif.evaluators.model import Model, Workspace
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.position_class import LATE_CONTACT, RACE, classify_many
@@ -610,18 +613,35 @@ def _looked_ahead(
 
 
 def warm_up() -> None:
-    """Compile half of what lookahead by weights needs, in a second process beside its first call.
+    """Compile what lookahead by weights needs last, in a second process beside its first call.
 
-    The first process reads the weights, builds tables and compiles the other kernels.  These three share
-    most of their building blocks, and they are ready before that process needs them.
+    The first process reads the weights, builds tables and compiles the other kernels.  These share most of
+    their building blocks, and they are ready before that process needs them.
     """
+    model, space, tree = _compile_scoring()
+    compile_ahead(look_ahead, model, 1, EVERY_ROLL, space, tree, False)
+    _compile_evaluation(model, space)
+
+
+def warm_up_with_cube() -> None:
+    """Do the same as `warm_up` for cubeful lookahead."""
+    model, space, tree = _compile_scoring()
+    compile_ahead(look_ahead_with_cube, model, NO_CUBE, 0, 1, EVERY_ROLL, space, tree, False)
+    compile_ahead(choose_replies, model, NO_CUBE, 0, 0, 1, 1, space, tree)
+    _compile_evaluation(model, space)
+
+
+def _compile_scoring() -> tuple[Model, Workspace, Tree]:
     # This evaluator needs the same kernels as the others, and no file.
     model, space = prepared(simple().model)
-    words, boards = space.plays.words, space.plays.boards
-    everything = space.filter_kept[:0]
-    compile_ahead(score_boards, model, words, boards, everything, 0, space, space.scores)
-    compile_ahead(look_ahead, model, 1, EVERY_ROLL, space, thread_tree(), False)
-    compile_ahead(trace_value, model, words[0], boards[0], space, space.row)
+    plays, everything = space.plays, space.filter_kept[:0]
+    compile_ahead(score_boards, model, plays.words, plays.boards, everything, 0, space, space.scores)
+    return model, space, thread_tree()
+
+
+def _compile_evaluation(model: Model, space: Workspace) -> None:
+    compile_ahead(trace_value, model, space.plays.words[0], space.plays.boards[0], space, space.row)
+    simple().evaluate(Position.start())
 
 
 def _count(passed: BoolArray, plays: PlayBatch) -> IntArray:

@@ -209,7 +209,7 @@ def _follow_the_present(cube_model, states, tree, level):
 
 
 @lean_kernel(NOTHING)
-def _choose_replies(model, cube_model, side, level, high, low, space, tree):
+def choose_replies(model, cube_model, side, level, high, low, space, tree):
     """Generate the plays of a roll into ``space.plays``, and find the best one in each cube state.
 
     The board is ``tree.words[level]``, `side` moves, and the cube states are ``tree.cube.states[level]``. The
@@ -346,7 +346,7 @@ def look_ahead_with_cube(model, cube_model, side, plies, last, space, tree, want
         if seen and not _is_seen(number, tree.number[level - 1] - 1, seen, offset):
             continue
         tree.share[level] = _share(number, seen)
-        _choose_replies(model, cube_model, mover, level, ROLLS[number, 0], ROLLS[number, 1], space, tree)
+        choose_replies(model, cube_model, mover, level, ROLLS[number, 0], ROLLS[number, 1], space, tree)
         _take_replies(cube_model, level, is_leaf, space, tree, wants_rows)
 
 

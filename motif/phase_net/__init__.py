@@ -9,7 +9,7 @@ rounds on a replay buffer with random replacement.
 
 from typing import TYPE_CHECKING
 
-from motif.runtime.package import lazy_names
+from motif.runtime.lazy_imports import lazy_names
 
 if TYPE_CHECKING:
     from motif.phase_net.phase_run import PhaseNetTraining as PhaseNetTraining

@@ -3,6 +3,7 @@
 import pickle
 from itertools import product
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -97,6 +98,13 @@ def test_cube_models_are_pickled_without_their_tables():
         again = pickle.loads(data)
         fields = zip((*cube_model[:-1], *cube_model.exact), (*again[:-1], *again.exact), strict=True)
         assert all(np.array_equal(one, other) for one, other in fields)
+
+
+def test_kernels_are_compiled_for_one_type_of_cube_models():
+    states = (MatchState(), MatchState(cube=2, cube_owner="me"), MatchState(5, 1, 2), MatchState(25, 1, 24))
+    models = [NO_CUBE, *map(cube_model_for, states)]
+    unpickled = [pickle.loads(pickle.dumps(cube_model)) for cube_model in models]
+    assert len({numba.typeof(cube_model) for cube_model in models + unpickled}) == 1
 
 
 @settings(max_examples=30)

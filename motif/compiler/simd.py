@@ -8,8 +8,10 @@ everywhere: equal features and weights give equal bits on any processor.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from llvmlite import binding, ir
 from numba.core import cgutils, types
 
@@ -43,6 +45,19 @@ _FEW = LANES // 2
 _FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
 _INT, _LANE = ir.IntType(64), ir.IntType(32)
 _BYTES = {_FLOAT: 4, _DOUBLE: 8}
+
+_Array = TypeVar("_Array", bound=npt.NDArray[Any])
+
+
+def aligned(array: _Array) -> _Array:
+    """Return `array`, or a copy aligned for fast vector loads."""
+    if array.ctypes.data % ALIGNMENT == 0:
+        return array
+    room = np.empty(array.nbytes + ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % ALIGNMENT
+    copy: Any = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
 
 
 def _vector(lanes: int, kind: Any = _FLOAT) -> Any:

@@ -42,7 +42,7 @@ from motif.evaluators.probabilities import (
     equity_of,
 )
 from motif.parameters.position_class import CLASS_NAMES, CONTACT, CRASHED, RACE, classify
-from motif.runtime.arrays import FloatArray, IntArray
+from motif.runtime.arrays import FloatArray, IntArray, frozen
 
 CUBELESS, DEAD, MONEY_CUBE, MATCH_CUBE = range(4)
 """Kinds of model: cubeless money play, a dead cube, money play, a match."""
@@ -128,20 +128,14 @@ class CubeModel(NamedTuple):
         return int(self.kind[self.state]) == CUBELESS
 
 
-def _frozen(table: FloatArray) -> FloatArray:
-    """Make a table read only: kernels are compiled for each type of arrays, so all tables have the same."""
-    table.setflags(write=False)
-    return table
-
-
-_NO_TABLE = _frozen(np.zeros((1, 0, 0, 1)))
+_NO_TABLE = frozen(np.zeros((1, 0, 0, 1)))
 _SHARED_TABLES: deque[tuple[FloatArray, Callable[[], FloatArray]]] = deque(maxlen=64)
 """Exact tables that several models share, and the functions that make them."""
 
 
 def share_table(table: FloatArray, maker: Callable[[], FloatArray]) -> FloatArray:
     """Return `table`, read only; models that contain it are pickled with `maker` in its place."""
-    _frozen(table)
+    frozen(table)
     if all(array is not table for array, _ in tuple(_SHARED_TABLES)):
         _SHARED_TABLES.append((table, maker))
     return table
@@ -149,7 +143,7 @@ def share_table(table: FloatArray, maker: Callable[[], FloatArray]) -> FloatArra
 
 def _unpickled(fields: tuple[Any, ...], maker: Callable[[], FloatArray] | None) -> CubeModel:
     model = CubeModel(*fields)
-    table = _frozen(model.exact.table) if maker is None else maker()
+    table = frozen(model.exact.table) if maker is None else maker()
     return model._replace(exact=model.exact._replace(table=table))
 
 

@@ -9,16 +9,16 @@ with the parameters and the checkers on each point as z. `squash` is a rational 
 needs one division and is bit-identical on every machine.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.compiler.jit import inline_kernel, trailing_zeros
-from motif.compiler.simd import GROUP, OUTPUT_COUNT, SQUASH_LIMIT, WIDTH, add_rows, sums_of_squashed
+from motif.compiler.simd import GROUP, OUTPUT_COUNT, SQUASH_LIMIT, WIDTH, add_rows, aligned, sums_of_squashed
 from motif.evaluators.quadratic_forms import AGAIN, APART, add_part
-from motif.runtime.arrays import Float32Array, IntArray
+from motif.runtime.arrays import Float32Array, IntArray, frozen
 
 MAX_UNITS = 512
 """Maximum number of hidden units of a class."""
@@ -29,7 +29,10 @@ _EQUAL = 1e-9
 
 
 class HiddenTables(NamedTuple):
-    """The hidden layers of all classes, for kernels; U is a multiple of `WIDTH`, padded with zeros."""
+    """The hidden layers of all classes, for kernels; U is a multiple of `WIDTH`, padded with zeros.
+
+    The arrays are aligned, and read only (see `frozen`): joblib maps large ones from files.
+    """
 
     counts: IntArray
     """(classes,): units of each class, rounded up to `WIDTH`; (0,) if no class has any."""
@@ -44,6 +47,14 @@ class HiddenTables(NamedTuple):
     outputs: Float32Array
     """(classes, 5, U): output weights by probability."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return read_only, tuple(self)
+
+
+def read_only(*arrays: Any) -> HiddenTables:
+    """Return tables of the `arrays`, or of aligned copies, which become read only."""
+    return HiddenTables(*(frozen(aligned(array)) for array in arrays))
+
 
 def no_hidden_layers() -> HiddenTables:
     """Return the tables of a model without hidden layers."""
@@ -51,7 +62,7 @@ def no_hidden_layers() -> HiddenTables:
     inputs = np.zeros((0, WIDTH // GROUP, 0, GROUP), np.float32)
     outputs = np.zeros((0, OUTPUT_COUNT, WIDTH), np.float32)
     bias, begins = np.zeros((0, WIDTH), np.float32), np.zeros(WIDTH // GROUP, np.int64)
-    return HiddenTables(np.zeros(0, np.int64), bias, inputs, begins, points, outputs)
+    return read_only(np.zeros(0, np.int64), bias, inputs, begins, points, outputs)
 
 
 _Floats = npt.NDArray[np.floating]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
-from motif.compiler.simd import ALIGNMENT, GROUP
+from motif.compiler.simd import GROUP, aligned
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.filter_units import FilterTables, no_filter_units
 from motif.evaluators.hidden_layer import MAX_UNITS, HiddenTables, no_hidden_layers
@@ -142,17 +142,6 @@ def new_workspace() -> Workspace:
         np.zeros(len(HEADS)),
         new_board_batch(MAX_UNITS),
     )
-
-
-def aligned(array: Float32Array) -> Float32Array:
-    """Return `array`, or a copy aligned for fast vector loads."""
-    if array.ctypes.data % ALIGNMENT == 0:
-        return array
-    room = np.empty(array.nbytes + ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % ALIGNMENT
-    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
 
 
 def random_model() -> Model:

@@ -15,14 +15,14 @@ from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position, PositionLike, as_boards
-from motif.compiler.simd import GROUP, WIDTH
+from motif.compiler.simd import GROUP, WIDTH, aligned
 from motif.evaluators.bearoff import bearoff_tables, covered_boards, no_tables
 from motif.evaluators.bearoff.lookup import TWO_SIDED_CHECKERS
 from motif.evaluators.calibration import knot_tables
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.filter_units import FilterTables, no_filter_units
-from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, squash_units
+from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, read_only, squash_units
 from motif.evaluators.kernels import (
     SOURCES,
     WEIGHTS_MODEL,
@@ -38,7 +38,6 @@ from motif.evaluators.model import (
     MeasuredSet,
     Model,
     Workspace,
-    aligned,
     new_workspace,
     own_set_of,
     table_model,
@@ -297,7 +296,7 @@ def hidden_tables(weights: WeightFile, order: IntArray) -> HiddenTables:
         points[code, ..., own] = np.moveaxis(tables_of(layer.points), 0, -1)
         outputs[code, :, own] = layer.outputs
     begins = np.zeros(longest // GROUP, np.int64)
-    return HiddenTables(padded, bias, aligned(inputs), begins, aligned(points), aligned(outputs))
+    return read_only(padded, bias, inputs, begins, points, outputs)
 
 
 def filter_tables(move_filter: FilterWeights | None, unit: float) -> FilterTables:

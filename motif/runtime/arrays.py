@@ -1,6 +1,6 @@
-"""Types of arrays, for annotations; docstrings state the shapes."""
+"""Types of arrays, for annotations, whose docstrings state the shapes; and read-only arrays."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,3 +17,14 @@ BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Float32Array = npt.NDArray[np.float32]
+_Array = TypeVar("_Array", bound=npt.NDArray[np.generic])
+
+
+def frozen(array: _Array) -> _Array:
+    """Make an array read only, and return it.
+
+    numba compiles a kernel for each type of its arguments, and read-only arrays have a type of their own.
+    Arrays that another process may map from a file are therefore read only everywhere.
+    """
+    array.setflags(write=False)
+    return array

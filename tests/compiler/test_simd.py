@@ -20,6 +20,7 @@ from motif.compiler.simd import (
     add_rows,
     add_run,
     add_weighted_rows,
+    aligned,
     column_sums,
     grouped_dot,
     nonzero_bits,
@@ -28,7 +29,6 @@ from motif.compiler.simd import (
     transpose_tile,
 )
 from motif.evaluators.hidden_layer import squash_units
-from motif.evaluators.model import aligned
 
 
 @kernel

@@ -3,18 +3,23 @@
 import pickle
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from motif.board.match_state import MatchState
 from motif.board.moves import play_batches
 from motif.board.position import Position
+from motif.compiler.kernel_digest import type_text
+from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import OUTPUTS, Probabilities, StaticEvaluator
-from motif.evaluators.known_players import load_static
+from motif.evaluators.known_players import load_evaluator, load_static
 from motif.evaluators.probabilities import equities
-from motif.evaluators.static import filtered, model_fingerprint, weights_model
+from motif.evaluators.static import filtered, model_fingerprint, prepared, weights_model
 from motif.players import CompiledPlayer
 from motif.runtime.errors import PositionError, SettingError
+from motif.runtime.parallel import run_ordered
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.evaluators.test_probabilities import is_consistent
 from tests.evaluators.written_out import chance, class_used, expected, head_equity
@@ -221,3 +226,12 @@ def test_equities_of_probabilities_and_ranking_agree_without_an_equity_head(boar
     np.testing.assert_allclose(
         evaluator.equity_many(boards), equities(evaluator.evaluate_many(boards).astype(float)), atol=1e-6
     )
+
+
+def _types(evaluator, cube_model):
+    return [type_text(numba.typeof(each)) for each in (prepared(evaluator.model)[0], cube_model)]
+
+
+def test_kernels_are_compiled_for_the_same_types_in_workers():
+    calls = [(load_evaluator(player), cube_model_for(MatchState(7))) for player in ("latest", "keith-v1")]
+    assert list(run_ordered(_types, calls, 2)) == [_types(*call) for call in calls]

@@ -17,7 +17,7 @@ from motif.evaluators.bearoff.lookup import FIRST_FULL, FIRST_OFF, HOME_POSITION
 from motif.evaluators.bearoff.one_sided import build_one_sided
 from motif.evaluators.bearoff.table_files import keep_values, kept_values
 from motif.evaluators.bearoff.two_sided_cubes import all_home_plays, cubeless_rules, pair_values
-from motif.runtime.arrays import FloatArray
+from motif.runtime.arrays import FloatArray, frozen
 from motif.runtime.cache_folder import cache_folder
 from motif.runtime.progress import Stopwatch, progress
 
@@ -50,19 +50,13 @@ class BearoffTables(NamedTuple):
         return (bearoff_tables if len(self.rows) else no_tables), ()
 
 
-def frozen(rows: npt.NDArray[np.int32], values: FloatArray) -> BearoffTables:
-    """Return tables of two arrays, which become read only, like arrays in a mapped file.
-
-    numba has different types for writable and read-only arrays, so all tables have one type.
-    """
-    rows.setflags(write=False)
-    values.setflags(write=False)
-    return BearoffTables(rows, values)
+def _read_only(rows: npt.NDArray[np.int32], values: FloatArray) -> BearoffTables:
+    return BearoffTables(frozen(rows), frozen(values))
 
 
 def no_tables() -> BearoffTables:
     """Return empty tables of the same compiled type."""
-    return frozen(np.empty((0, 2), np.int32), np.empty(0))
+    return _read_only(np.empty((0, 2), np.int32), np.empty(0))
 
 
 def cubeless_equities(tables: BearoffTables) -> FloatArray:
@@ -102,7 +96,7 @@ def load_tables(path: Path) -> BearoffTables | None:
 
 
 def _tables_in(numbers: FloatArray) -> BearoffTables:
-    return frozen(numbers[: ROWS + 1].view(np.int32).reshape(-1, 2), numbers[ROWS + 1 :])
+    return _read_only(numbers[: ROWS + 1].view(np.int32).reshape(-1, 2), numbers[ROWS + 1 :])
 
 
 _one_at_a_time = Lock()
@@ -157,7 +151,7 @@ def build_tables() -> BearoffTables:
     rows[1:, 0] = np.cumsum(present.sum(axis=1))
     rows[:, 0] += CHANCES
     rows[:-1, 1] = present.argmax(axis=1)
-    return frozen(rows, np.concatenate([equities.reshape(-1), one.mean, one.variance, chances[present]]))
+    return _read_only(rows, np.concatenate([equities.reshape(-1), one.mean, one.variance, chances[present]]))
 
 
 _kept = cache(load_or_build)

@@ -7,6 +7,7 @@ import numpy as np
 
 from motif.board.match_state import MatchState, owner_seen_by
 from motif.board.packed import Board, pack_many
+from motif.board.rules import may_double
 from motif.doubling.equities import (
     Efficiency,
     EquityScale,
@@ -105,6 +106,15 @@ def _cube_model_for(state: MatchState, table: MatchEquityTable | None, efficienc
 @lru_cache(maxsize=_SCORES_KEPT)
 def _match_table(state: MatchState, table: MatchEquityTable | None) -> FloatArray:
     return share_table(match_values(state, MATCH_CHECKERS, table), partial(_match_table, state, table))
+
+
+def state_after_take(state: MatchState) -> int:
+    """Return the number of the cube state after double and take in `cube_model_for` the `state`.
+
+    It is 0, the number of `state`, if the player on roll may not double, and if a double changes nothing
+    because neither player can use the cube.
+    """
+    return cube_levels(state).get((2 * state.cube, 1), 0) if may_double(state) else 0
 
 
 @lru_cache(maxsize=1)

@@ -13,11 +13,10 @@ from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.doubling.cube_states import cube_model_for
+from motif.doubling.cube_states import cube_model_for, state_after_take
 from motif.doubling.decision import best_action
 from motif.doubling.equities import DOUBLE_PASS, scale
 from motif.evaluators import Evaluator
-from motif.evaluators.cube_model import NO_STATE
 from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, WIN_GAMMON
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import standard_errors
@@ -110,8 +109,8 @@ def roll_out_cube(
     check_goes_on(position)
     state = replace(state, beavers=False, raccoons=False)
     cubes = cube_model_for(state)
-    doubled = int(cubes.doubled[0, 0])
-    first = (0,) if doubled == NO_STATE else (0, doubled)
+    doubled = state_after_take(state)
+    first = (0, doubled) if doubled else (0,)
     packed = pack_many(np.repeat(position.board[None], len(first), axis=0))
 
     stopwatch = Stopwatch()
@@ -128,7 +127,7 @@ def roll_out_cube(
     means = tally.mean().reshape(-1, len(HEADS))
     errors = tally.errors().reshape(-1, len(HEADS))
     seconds = stopwatch.seconds
-    if doubled == NO_STATE:
+    if not doubled:
         return CubeRollout(state, means[0], errors[0], None, None, None, None, tally.trials, seconds)
     no_double, taken = (float(value) for value in means[:, -1])
     passes = taken >= DOUBLE_PASS

@@ -13,7 +13,7 @@ from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
 from motif.board.match_state import MatchState, Raise
 from motif.board.position import Position
 from motif.board.rules import allows_beavers, is_double_useful, may_double
-from motif.doubling.cube_states import ALMOST, cube_model_for
+from motif.doubling.cube_states import ALMOST, cube_model_for, state_after_take
 from motif.doubling.equities import (
     DOUBLED_WORTH,
     CubeCurves,
@@ -331,11 +331,20 @@ def cube_decision(
         known = exact_equities(position, state, table)
         exact = known is not None
         if evaluator and evaluator.without_lookahead is not evaluator and not exact:
-            cube_model = cube_model_for(state, table)
-            held, taken = evaluator.cube_equities(position.board[None], cube_model, 0)[0].tolist()
-            known = cube_values(state, held, taken, table)
+            known = _values_ahead(evaluator, position, state, table)
     x = as_efficiency(efficiency).of(position)
     return _decision(outcomes(np.asarray(probabilities)), state, x, table, known, exact=exact)
+
+
+def _values_ahead(
+    evaluator: Evaluator, position: Position, state: MatchState, table: MatchEquityTable | None
+) -> CubeValues:
+    cube_model, board = cube_model_for(state, table), position.board[None]
+    held, taken = evaluator.cube_equities(board, cube_model, 0)[0].tolist()
+    if not is_double_useful(state) and (then := state_after_take(state)):
+        # Lookahead makes no useless doubles, but the opponent can use the cube after this one.
+        taken = evaluator.cube_equities(board, cube_model._replace(state=then), 0)[0, 0]
+    return cube_values(state, held, taken, table)
 
 
 def cube_values(

@@ -89,6 +89,19 @@ def test_a_game_without_a_cube_is_that_of_a_rollout_without_one():
     assert games.mean(axis=0) == pytest.approx(plain.mean[0])
 
 
+def test_a_useless_double_is_rolled_out_with_the_cube_on_the_other_side():
+    """A leader who needs one point gains nothing by a double, but the opponent then owns the cube."""
+    settings = RolloutSettings(1296, seed=SEED, stratified=True, cut=10)
+    state = MatchState(length=7, own_score=6, opponent_score=4)
+    result = roll_out_cube(START, state, EVALUATOR, settings, jobs=1)
+    taken = roll_out_cube(START, replace(state, cube=2, cube_owner="opponent"), EVALUATOR, settings, jobs=1)
+    assert result.action == "no double, dead cube"
+    assert result.mwc(result.double_take) == pytest.approx(taken.mwc(taken.no_double), abs=1e-9)
+    assert result.difference == pytest.approx(result.double_take - result.no_double)
+    assert result.difference < -0.1
+    assert taken.double_take is None
+
+
 def test_double_match_point_is_played_for_the_win_alone():
     settings = RolloutSettings(1296, seed=SEED, stratified=True, cut=10)
     result = roll_out_cube(START, MatchState(length=1), EVALUATOR, settings, jobs=1)

@@ -1,5 +1,7 @@
 """Properties of every cube decision."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -256,6 +258,28 @@ def test_a_cube_that_looks_ahead_sees_the_same_probabilities(game_over):
     chances = judge.with_cube(cube_model_for(state)).evaluate(position)
     decision = cube_decision(chances, state, position, judge)
     assert decision.no_double == pytest.approx(cube_decision(chances, state, position).no_double, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        MatchState(length=7, own_score=6, opponent_score=4),
+        MatchState(length=9, own_score=7, opponent_score=5, cube=2, cube_owner="me"),
+        MatchState(length=7, own_score=6, opponent_score=6),
+    ],
+    ids=["post-Crawford", "owned", "last point"],
+)
+@pytest.mark.parametrize("plies", [1, 2])
+def test_a_useless_double_is_valued_with_the_cube_on_the_other_side(state, plies):
+    position, judge = Position.start(), load_evaluator(f"motif-v1@{plies}")
+    chances = judge.evaluate(position)
+    decision = cube_decision(chances, state, position, judge)
+    taken = replace(state, cube=2 * state.cube, cube_owner="opponent")
+    after = cube_decision(chances, taken, position, judge)
+    assert decision.mwc_double_take == pytest.approx(after.mwc_no_double, abs=1e-6)
+    assert decision.cost("double") == pytest.approx(decision.no_double - decision.double_take)
+    changes = (state.own_score, state.opponent_score) != (6, 6)
+    assert (decision.cost("double") > 0.1) == changes
 
 
 def test_a_double_that_can_wait_a_roll_is_made():

@@ -36,8 +36,8 @@ from motif.board.match_state import MatchState
 from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
 from motif.board.packed import BOARD_SIZE, Board
-from motif.board.rules import is_double_useful
 from motif.doubling import CubeDecision, cube_decision
+from motif.doubling.cube_states import state_after_take
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.decision import ANSWERS, with_rollout
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
@@ -445,7 +445,7 @@ def _done(chance: CubeChance) -> list[tuple[int, str]]:
 def _rolled_acts(
     static: StaticEvaluator, settings: RolloutSettings, acts: Sequence[CubeAct]
 ) -> list[CubeAct]:
-    return [_rolled_act(static, settings, act) if is_double_useful(act.chance.state) else act for act in acts]
+    return [_rolled_act(static, settings, act) if state_after_take(act.chance.state) else act for act in acts]
 
 
 def _rolled_act(static: StaticEvaluator, settings: RolloutSettings, act: CubeAct) -> CubeAct:

@@ -385,7 +385,7 @@ def filtered_plays(model, words, packed, count, space):
     _filter_by_table(count, kept, space)
     if not is_late:
         least = space.filter_scores[0] - model.filter_units.margins[position_class]
-        while space.filter_scores[kept - 1] < least:
+        while kept > 1 and space.filter_scores[kept - 1] < least:
             kept -= 1
     return kept, space.filter_kept
 

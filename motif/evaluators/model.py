@@ -149,7 +149,7 @@ def random_model() -> Model:
     return Model(kind=RANDOM_MODEL)
 
 
-def table_model(tables: Float32Array) -> Model:
-    """Return a model that scores by point tables (3, 2, 25, 16)."""
-    whole, unit = in_units(tables)
+def table_model(tables: Float32Array, largest: float = 0.0) -> Model:
+    """Return a model that scores by point tables (3, 2, 25, 16), and other summands up to `largest`."""
+    whole, unit = in_units(tables, largest)
     return Model(tables=whole, steps=steps_of(whole), unit=unit)

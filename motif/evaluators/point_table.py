@@ -66,13 +66,15 @@ def table_score_of_mover(packed, table):
     return score
 
 
-def in_units(tables: Float32Array) -> tuple[IntArray, float]:
+def in_units(tables: Float32Array, largest: float = 0.0) -> tuple[IntArray, float]:
     """Return `tables` in whole numbers of a unit, and the unit, a power of two.
+
+    The unit suits other summands up to `largest` as well.
 
     Sums of whole numbers do not depend on their order: a play's score is the same whether it is summed over
     the whole board or over the changes of its moves.
     """
-    largest = float(np.abs(tables).max(initial=0.0))
+    largest = float(np.abs(tables).max(initial=largest))
     unit = 2.0 ** (math.frexp(largest)[1] - _UNIT_BITS) if largest else 1.0
     return np.rint(tables / np.float64(unit)).astype(np.int64), unit
 

@@ -189,7 +189,9 @@ def weights_model(weights: WeightFile) -> Model:
     """Return the compiled form of a weight file; the parameters' scales are folded into the weights."""
     classes, scales = [weights.heads_of(name) for name in CLASS_NAMES], weights.parameters.scales
     win_only = weights.head_names() == (OUTPUTS[WIN],) and not weights.hidden_layers
-    model = Model() if weights.move_filter is None else table_model(weights.move_filter.tables())
+    model = Model()
+    if weights.move_filter is not None:
+        model = table_model(weights.move_filter.tables(), weights.move_filter.largest_output())
     steady = of_player_on_roll(weights.parameters)
     # The sums of the steady parameters are rarely added up. In the triangle of pairs, the last rows are the
     # longest, so these are theirs.

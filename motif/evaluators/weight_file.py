@@ -147,6 +147,10 @@ class FilterWeights:
         contact = self.steps["contact"]
         return np.stack([tables_of(self.steps.get(name, contact)) for name in CLASS_NAMES])
 
+    def largest_output(self) -> float:
+        """Return the largest magnitude of an output weight of the hidden units."""
+        return max((float(np.abs(units.outputs).max()) for units in self.units.values()), default=0.0)
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WeightFile:

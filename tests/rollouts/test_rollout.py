@@ -2,6 +2,7 @@
 
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -278,8 +279,11 @@ def test_contact_games_end_where_the_race_begins():
 SMALL = Position.from_points({8: 2, 3: 2}, {8: 2, 3: 2})
 
 
-def filtering(kept: int, units: int = 0, margin: float = math.inf) -> StaticEvaluator:
-    return evaluator_of(made_weights("keith", pairs=5, kept=kept, filter_units=units, margin=margin, seed=5))
+def filtering(kept: int, units: int = 0, margin: float = math.inf, scale: float = 1.0) -> StaticEvaluator:
+    """Return an evaluator with a move filter, whose point tables are multiplied by `scale`."""
+    weights = made_weights("keith", pairs=5, kept=kept, filter_units=units, margin=margin, seed=5)
+    steps = {name: rows * np.float32(scale) for name, rows in weights.move_filter.steps.items()}
+    return evaluator_of(replace(weights, move_filter=replace(weights.move_filter, steps=steps)))
 
 
 def test_a_move_filter_that_keeps_every_play_changes_nothing():
@@ -307,10 +311,13 @@ LATE_ENDINGS = [
 ]
 
 
-@pytest.mark.parametrize(("kept", "units"), [(2, 0), (5, 0), (2, 1), (5, 16)])
-def test_a_move_filter_keeps_the_best_plays_by_its_scores(kept, units):
+@pytest.mark.parametrize(
+    ("kept", "units", "scale"),
+    [(2, 0, 1), (5, 0, 1), (2, 1, 1), (5, 16, 1), (4, 16, 0), (4, 16, 1e-30), (4, 16, 1e4)],
+)
+def test_a_move_filter_keeps_the_best_plays_by_its_scores(kept, units, scale):
     """One with hidden units keeps twice as many in late endings with contact."""
-    evaluator = filtered(filtering(kept, units))
+    evaluator = filtered(filtering(kept, units, scale=scale))
     player = CompiledPlayer("filtered", evaluator.model)
     differ = 0
     for position in [*map(Position, some_boards("pubeval", 60, seed=4)), *LATE_ENDINGS]:
@@ -323,7 +330,7 @@ def test_a_move_filter_keeps_the_best_plays_by_its_scores(kept, units):
             assert chosen in kept_plays
             equities = evaluator.equity_many(np.array([play.board for play in kept_plays]))
             assert evaluator.equity_many(chosen.board[None])[0] == equities.min()
-    assert (differ > 0) == (units > 0)
+    assert scale != 1 or (differ > 0) == (units > 0)
 
 
 def plays_by_filter(evaluator: StaticEvaluator, position: Position, plays) -> list[Position]:

@@ -78,7 +78,7 @@ def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
     The comments name their game and move, because gnubg would read a comment between moves as a move.
     `mat_name` cleans the players' names.  Raises `RecordError` for actions in an impossible order.
     """
-    lines = [f'; [{key} "{value}"]' for key, value in _tags(record)]
+    lines = [f'; [{printable(key)} "{printable(value)}"]' for key, value in _tags(record)]
     lines += _comments(record, notes or {})
     lines += [""] * bool(lines) + [f" {record.length} point match"]
     for number, game in enumerate(record.games, 1):

@@ -31,6 +31,8 @@ _SUFFIX = ".kernel"
 _SUFFIXES = {LINKED: _SUFFIX, STOCK: ".nbc"}
 _MAGIC = b"kernel-cache"
 _FORMAT = 1
+_PATIENCE = 60
+"""Seconds to wait for another process that compiles a kernel: several times what the slowest one takes."""
 _HEADER = Struct(">12sHHQ32s")
 """`_MAGIC`, `_FORMAT`, lengths of name and payload in bytes, SHA-256 over these four, name and payload."""
 
@@ -140,7 +142,8 @@ def _save(path: Path, name: str, contents: object) -> None:
 def _locked(path: Path, wait: bool) -> Iterator[bool]:
     """Hold a system lock on the file at `path`, if its file system has locks.
 
-    Yields False if another process holds it and `wait` is false.
+    Yields `wait` without the lock if another process holds it: at once without `wait`, otherwise after
+    `_PATIENCE` seconds, because a suspended process keeps its locks.
     """
     from filelock import FileLock, Timeout
 
@@ -148,9 +151,9 @@ def _locked(path: Path, wait: bool) -> Iterator[bool]:
     try:
         # Waiting for another process's compilation counts as compiling.
         with program().monitor.under_way():
-            lock.acquire(blocking=wait)
+            lock.acquire(timeout=_PATIENCE if wait else 0)
     except Timeout:
-        yield False
+        yield wait
         return
     except (OSError, NotImplementedError):
         yield True

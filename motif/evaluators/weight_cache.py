@@ -40,7 +40,8 @@ def kept_weights(digest: str, folder: Path) -> WeightFile | None:
         np.load(handle, allow_pickle=False) as arrays,
     ):
         weights = _unpacked(arrays, digest, folder)
-        _path(digest).touch()
+        with suppress(OSError):  # the folder may be read only
+            _path(digest).touch()
         return weights
     return None
 

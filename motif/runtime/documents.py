@@ -181,6 +181,10 @@ class YamlSizeError(YamlTextError):
     """A text that exceeds a size limit."""
 
 
+_SEXAGESIMAL = ":"
+"""Sign of a number in base 60, such as 1:30:00, which is a text in YAML 1.2."""
+
+
 class _Loader(_C_OR_PYTHON):
     """A safe loader that refuses duplicate keys and numbers that could not be written back."""
 
@@ -195,11 +199,16 @@ class _Loader(_C_OR_PYTHON):
                 seen.add(key)
         return mapping
 
-    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> Any:
+        if _SEXAGESIMAL in node.value:
+            return node.value
         number: int = super().construct_yaml_int(node)
-        # Hexadecimal and sexagesimal numbers (1:30:00) bypass the limit of digits, which str() checks.
+        # Hexadecimal numbers bypass the limit of digits, which str() checks.
         str(number)
         return number
+
+    def construct_yaml_float(self, node: yaml.ScalarNode) -> Any:
+        return node.value if _SEXAGESIMAL in node.value else super().construct_yaml_float(node)
 
     def construct_yaml_bool(self, node: yaml.ScalarNode) -> Any:
         # As in YAML 1.2; in YAML 1.1 `off` would be false.
@@ -216,6 +225,7 @@ for _class in (_Loader, _Dumper):
     _class.add_implicit_resolver("tag:yaml.org,2002:float", _EXPONENT, list("-+.0123456789"))
 _Loader.add_constructor("tag:yaml.org,2002:bool", _Loader.construct_yaml_bool)
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
 _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_yaml_str)
 
 

@@ -63,6 +63,8 @@ _XGID = re.compile(r"(?:XGID=|(?<![^\s/]))[-A-Oa-o]{26}(?::-?[0-9DBR]+){8,9}")
 _GNUBG_ID = re.compile(r"(Position|Match) ID *: *([A-Za-z0-9+/]{12,14})")
 _LINK = re.compile(r"#/(?:position|from)/(\S+)")
 _UNLISTED = ("index.html", "sw.js")
+_GZIP = re.compile(r"(?:gzip|\*)(?:\s*;\s*q=(?!0(?:\.0*)?\s*$).*)?")
+"""A coding of an Accept-Encoding header that accepts gzip: its quality is not 0."""
 router = APIRouter(prefix="/api/v1", route_class=BodyRoute, responses=ERRORS)
 
 
@@ -95,13 +97,18 @@ def _content(path: Path, changed: int, is_zipped: bool) -> tuple[bytes, str]:
     return content, f'"{sha256(content).hexdigest()[:20]}"'
 
 
+def _accepts_gzip(header: str) -> bool:
+    """Return whether an Accept-Encoding header accepts gzip, which a quality of 0 refuses."""
+    return any(_GZIP.fullmatch(coding.strip()) for coding in header.lower().split(","))
+
+
 def _answering(name: str) -> Callable[[Request], Awaitable[Response]]:
     """Return the route of a file, which browsers revalidate, so that the page is always of this version."""
     path = FILES / name
     media_type = guess_type(name)[0] or _TYPES[path.suffix]
 
     async def answer(request: Request) -> Response:
-        is_zipped = "gzip" in request.headers.get("accept-encoding", "")
+        is_zipped = _accepts_gzip(request.headers.get("accept-encoding", ""))
         content, tag = _content(path, path.stat().st_mtime_ns, is_zipped)
         headers = {"vary": "accept-encoding", "cache-control": "no-cache", "etag": tag}
         if is_zipped:

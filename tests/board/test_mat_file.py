@@ -315,6 +315,14 @@ def test_control_characters_become_spaces_in_tags(odd):
     assert parse_mat(text).tags == (("EventDate", "20 26.11.20"),)
 
 
+def test_line_ends_in_tags_are_not_written():
+    """An SGF file may have them; in this format a tag is one line."""
+    record = replace(parse_mat(BY_GNUBG), tags=(("Si\u2028te", "a\u2028b\nc"),))
+    text = mat_text(record)
+    assert parse_mat(text).tags == (("Si te", "a b c"),)
+    assert mat_text(parse_mat(text)) == text
+
+
 def test_old_macs_line_ends():
     assert parse_mat(BY_GNUBG.replace("\n", "\r")) == parse_mat(BY_GNUBG)
 

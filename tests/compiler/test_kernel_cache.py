@@ -7,6 +7,7 @@ import stat
 import sys
 
 import pytest
+from filelock import FileLock
 
 from motif.compiler import kernel_cache
 from motif.compiler.jit import kernel
@@ -158,6 +159,14 @@ def test_what_a_killed_process_has_left_is_removed(cache):
     (cache.path.parent / ".two-4567.abcd").write_bytes(WHOLE[:20])
     assert cache.load() == CONTENTS
     assert {path.name for path in cache.path.parent.iterdir()} == {cache.path.name, ".two-4567.abcd"}
+
+
+def test_a_process_that_never_ends_is_not_waited_for(cache, monkeypatch):
+    """A suspended process keeps its locks."""
+    monkeypatch.setattr(kernel_cache, "_PATIENCE", 0.05)
+    with FileLock(f"{cache.path}.lock"):
+        assert load_or_make(NAME, rebuilt, lambda: pytest.fail("compiled"), wait=False) is None
+        assert [cache.load(), cache.load(), cache.compiled] == [CONTENTS, CONTENTS, 1]
 
 
 @needs_modes

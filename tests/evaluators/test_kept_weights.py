@@ -1,7 +1,9 @@
 """Weight files cached in a binary form."""
 
+import errno
 import hashlib
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -162,6 +164,18 @@ def test_faults_are_reported_and_not_kept(folder, tmp_path):
 def test_a_folder_that_cannot_be_written_is_no_error(folder, tmp_path):
     folder.write_text("a file")
     assert read_weight_file(saved(tmp_path, 8)).name == "made-up"
+
+
+def test_a_folder_that_is_read_only_now_is_read(folder, tmp_path, monkeypatch):
+    path = saved(tmp_path, 8)
+    first = read_weight_file(path)
+
+    def refuse(path: Path) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(Path, "touch", refuse)
+    monkeypatch.setattr(weight_reader, "parse_large_yaml", lambda text: pytest.fail("parsed again"))
+    assert lines(read_weight_file(path)) == lines(first)
 
 
 def test_what_is_kept_is_named_by_the_digest(folder, tmp_path):

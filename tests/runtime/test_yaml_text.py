@@ -41,6 +41,12 @@ def test_texts_that_resemble_numbers(text):
     assert parse_yaml(f"a: {text}") == {"a": " ".join(text.split())}
 
 
+@pytest.mark.parametrize("text", ["1:30", "1:30:00", "-1:30", "1:30:00.5", ":".join(["59"] * 180) + ":59.5"])
+def test_numbers_in_base_60_are_texts(text):
+    """As in YAML 1.2."""
+    assert parse_yaml(f"a: {text}") == {"a": text}
+
+
 @pytest.mark.parametrize("text", ["1e-6", "1E6", "1.5", "yes", "null", "x"])
 def test_texts_are_written_as_texts(text):
     assert parse_yaml(yaml_text({"a": text, "b": [1e-6, 1e22]})) == {"a": text, "b": [1e-6, 1e22]}
@@ -75,7 +81,7 @@ def test_depth():
 
 
 # int() itself refuses decimal numbers of that many digits.
-@pytest.mark.parametrize("text", ["1" * 5000, "0x" + "f" * 5000, ":".join(["1"] * 4000)])
+@pytest.mark.parametrize("text", ["1" * 5000, "0x" + "f" * 5000])
 def test_numbers_that_cannot_be_written_again(text):
     assert "Exceeds the limit" in refusal(f"a: {text}")
 

@@ -72,6 +72,23 @@ def test_the_page_is_complete_and_loads_nothing_from_elsewhere(client):
     assert all(client.get(f"/{name}").status_code == 200 for name in named)
 
 
+@pytest.mark.parametrize(
+    ("accepted", "is_zipped"),
+    [
+        ("gzip", True),
+        ("br, GZIP;q=0.5", True),
+        ("*", True),
+        ("gzip;q=0", False),
+        ("gzip; q=0.000, br", False),
+        ("x-gzipped", False),
+        ("", False),
+    ],
+)
+def test_files_are_compressed_for_clients_that_accept_it(client, accepted, is_zipped):
+    answer = client.get("/sw.js", headers={"accept-encoding": accepted})
+    assert ("content-encoding" in answer.headers) == is_zipped
+
+
 def test_a_missing_page_is_answered_as_usual(client):
     answer = client.get("/nothing")
     assert (answer.status_code, "message" in answer.json()) == (404, True)

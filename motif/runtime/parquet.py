@@ -7,10 +7,11 @@ allocate memory by the sizes in page headers, so these are added up.
 Sources: parquet.thrift of github.com/apache/parquet-format; Thrift's compact protocol.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +29,13 @@ from motif.runtime.limits import (
     Limit,
 )
 
+_ROW_GROUPS, _COLUMNS, _COLUMN_FACTS = 4, 1, 3
+"""Field numbers of the footer, of a row group and of a column."""
+_TOTAL_UNPACKED, _TOTAL_PACKED, _PAGE_OFFSETS = 6, 7, (9, 11)
+"""Field numbers of the facts about a column."""
+_AFTER_FOOTER = 8
+"""Bytes at the end of a file: the length of the footer, and the name of the format."""
+_LONGEST_FOOTER = 1 << 22
 _UNPACKED_SIZE, _PACKED_SIZE, _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_2 = 2, 3, 5, 7, 8
 """Field numbers of a page's header."""
 _ENCODING = {_DATA_PAGE: 2, _DICTIONARY_PAGE: 2, _DATA_PAGE_2: 4}
@@ -56,8 +64,8 @@ def bounded_parquet(
         PARQUET_GROUPS.check(metadata.num_row_groups * metadata.num_columns, where, error)
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
         rows.check(max(metadata.num_rows, sum(max(group.num_rows, 0) for group in groups)), where, error)
-        chunks = [group.column(k) for group in groups for k in range(group.num_columns)]
-        PARQUET_UNPACKED.check(sum(chunk.total_uncompressed_size for chunk in chunks), where, error)
+        chunks = _chunks(handle)
+        PARQUET_UNPACKED.check(sum(chunk.unpacked for chunk in chunks), where, error)
         size = pages = 0
         for chunk in chunks:
             for page in _pages(handle, chunk):
@@ -92,12 +100,50 @@ def texts_of(column: pa.Array | pa.ChunkedArray, where: str, error: type[MotifEr
     return texts
 
 
-def _pages(handle: BinaryIO, chunk: pq.ColumnChunkMetaData) -> Iterator[int]:
+class _Chunk(NamedTuple):
+    """A column of a row group."""
+
+    start: int
+    """Place of its first page in the file; 0 without pages."""
+    packed: int
+    unpacked: int
+    """Sizes in bytes."""
+
+
+def _chunks(handle: BinaryIO) -> list[_Chunk]:
+    """Return the columns of all row groups; raises `ValueError` for a bad footer.
+
+    The footer is parsed here, because pyarrow ends the process if a column's statistics are inconsistent.
+    """
+    end = handle.seek(-_AFTER_FOOTER, os.SEEK_END)
+    size = int.from_bytes(handle.read(4), "little")
+    if size > min(end, _LONGEST_FOOTER):
+        raise ValueError("the footer is too long")
+    handle.seek(end - size)
+    groups = _Header(handle.read(size)).struct().get(_ROW_GROUPS)
+    return [_chunk(column) for group in _structs(groups) for column in _structs(group.get(_COLUMNS))]
+
+
+def _chunk(column: dict[int, Any]) -> _Chunk:
+    facts = column.get(_COLUMN_FACTS)
+    if not isinstance(facts, dict):
+        raise ValueError("a column of the footer is incomplete")
+    numbers = [facts.get(number, 0) for number in (*_PAGE_OFFSETS, _TOTAL_PACKED, _TOTAL_UNPACKED)]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("a column of the footer has an invalid size")
+    *offsets, packed, unpacked = numbers
+    return _Chunk(min(filter(None, offsets), default=0), packed, unpacked)
+
+
+def _structs(value: Any) -> list[dict[int, Any]]:
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise ValueError("the footer is damaged")
+    return value
+
+
+def _pages(handle: BinaryIO, chunk: _Chunk) -> Iterator[int]:
     """Yield the unpacked sizes of the pages of a column in bytes; raises `ValueError` for bad headers."""
-    # For a column without values both are 0.
-    offsets = [offset for offset in (chunk.data_page_offset, chunk.dictionary_page_offset) if offset]
-    place = min(offsets, default=0)
-    end = place + chunk.total_compressed_size
+    place, end = chunk.start, chunk.start + chunk.packed
     while place < end:
         handle.seek(place)
         header = _Header(handle.read(_LONGEST_HEADER))
@@ -123,7 +169,7 @@ class _Header:
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """Return the fields of a structure by their numbers."""
         if depth > _DEEPEST:
-            raise ValueError("a page's header is nested too deeply")
+            raise ValueError("a structure is nested too deeply")
         fields: dict[int, Any] = {}
         number = 0
         while (head := self._byte()) != _STOP:
@@ -146,15 +192,15 @@ class _Header:
             head = self._byte()
             count = head >> 4 if head >> 4 < 15 else self._varint()
             if count > _LONGEST_HEADER:
-                raise ValueError("a page's header has a list that is too long")
+                raise ValueError("a structure has a list that is too long")
             return [self._value(head & 15, depth + 1) for _ in range(count)]
         if kind == _STRUCT:
             return self.struct(depth + 1)
-        raise ValueError("a page's header is damaged")
+        raise ValueError("a structure is damaged")
 
     def _byte(self) -> int:
         if self.at >= len(self._content):
-            raise ValueError("a page's header is truncated")
+            raise ValueError("a structure is truncated")
         self.at += 1
         return self._content[self.at - 1]
 
@@ -168,7 +214,7 @@ class _Header:
             number |= (byte & 127) << shift
             if byte < 128:
                 return number
-        raise ValueError("a page's header has a number that is too large")
+        raise ValueError("a structure has a number that is too large")
 
     def _whole(self) -> int:
         number = self._varint()

@@ -1,6 +1,7 @@
 """Settings of the HTTP server: its address, access rights and limits."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.settings import setting
@@ -61,6 +62,8 @@ class ServeSettings(ServeAddress):
                 raise SettingError(
                     f"cors must be * or origins such as https://example.org, not {shown(origin)}", "cors"
                 )
+        if self.games and Path(self.games).exists() and not Path(self.games).is_dir():
+            raise SettingError(f"games must be a folder, and {shown(self.games)} is a file", "games")
 
     @property
     def origins(self) -> tuple[str, ...]:

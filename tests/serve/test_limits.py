@@ -317,6 +317,7 @@ def until_free(asking):
         ({"body": 0}, "body must be 1024 to 2147483647, not 0"),
         ({"cors": "example.org"}, "cors must be * or origins such as https://example.org"),
         ({"cors": "https://example.org/page"}, "cors must be"),
+        ({"games": __file__}, "games must be a folder, and "),
     ],
 )
 def test_settings_that_make_no_sense(settings, message):

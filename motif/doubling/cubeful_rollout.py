@@ -17,7 +17,7 @@ from motif.doubling.cube_states import cube_model_for, state_after_take
 from motif.doubling.decision import best_action
 from motif.doubling.equities import DOUBLE_PASS, scale
 from motif.evaluators import Evaluator
-from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, WIN_GAMMON
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, WIN, WIN_GAMMON
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import standard_errors
 from motif.rollouts.trials import CubeStart, by_name, tally_trials
@@ -60,8 +60,9 @@ class CubeRollout(Tabular):
     @property
     def action(self) -> str:
         """The best cube action according to the means, in the words of `CubeDecision.action`."""
-        gammons = bool(self.mean[WIN_GAMMON] > 0)
-        return best_action(self.state, self.no_double, self.double_take, self.double_pass, gammons).action
+        wins, gammons = float(self.mean[WIN]), bool(self.mean[WIN_GAMMON] > 0)
+        values = self.no_double, self.double_take, self.double_pass
+        return best_action(self.state, *values, wins=wins, gammons=gammons).action
 
     def to_dict(self) -> dict[str, object]:
         """Return a dict of all fields for JSON."""

@@ -41,6 +41,8 @@ _DEGREES = ((DOUBTFUL, "borderline"), (BAD, "close"), (VERY_BAD, "clear"))
 decisions, and marks errors in very clear decisions as blunders.
 """
 _BEYOND = "very clear"
+_HOPELESS = 5e-4
+"""Win probability, shown as 0.0 %, up to which no double is recommended, even if it costs nothing."""
 _SHOWN = 5e-4
 """Smallest difference that is not shown as 0.000."""
 _DOUBLES = ("double", "redouble")
@@ -181,7 +183,9 @@ class CubeDecision(Tabular):
     @property
     def value(self) -> float:
         """Equity if both players act correctly."""
-        return self.no_double if self.doubled is None or not self.should_double else self.doubled
+        if self.doubled is None or not is_double_useful(self.state):
+            return self.no_double
+        return self.doubled if self.should_double else max(self.no_double, self.doubled)
 
     @property
     def doubled(self) -> float | None:
@@ -389,7 +393,9 @@ def _decision(
     assert no_double is not None
     gammons = not exact and bool(ends[0, WIN_GAMMON] > 0)
     return CubeDecision(
-        **best_action(state, no_double, double_take, double_pass, gammons)._asdict(),
+        **best_action(
+            state, no_double, double_take, double_pass, wins=float(ends[0, WIN]), gammons=gammons
+        )._asdict(),
         no_double=no_double,
         double_take=double_take,
         double_pass=double_pass,
@@ -418,9 +424,18 @@ class BestAction(NamedTuple):
 
 
 def best_action(
-    state: MatchState, no_double: float, double_take: float | None, double_pass: float | None, gammons: bool
+    state: MatchState,
+    no_double: float,
+    double_take: float | None,
+    double_pass: float | None,
+    *,
+    wins: float,
+    gammons: bool,
 ) -> BestAction:
-    """Return the best cube actions; `gammons` tells whether the player on roll can win a gammon."""
+    """Return the best cube actions.
+
+    `wins` is the probability that the player on roll wins, and `gammons` tells whether they can win a gammon.
+    """
     if not may_double(state):
         why = "Crawford game" if state.crawford else "the opponent owns the cube"
         return BestAction(f"no double, {why}")
@@ -434,7 +449,7 @@ def best_action(
         return BestAction(f"no {double}, dead cube", should_take=takes)
     doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
     # Without gammons, playing on gains nothing; an apparent gain is a rounding error of the model.
-    doubles = doubled >= no_double - ALMOST or (not takes and not gammons)
+    doubles = wins > _HOPELESS and (doubled >= no_double - ALMOST or (not takes and not gammons))
     too_good = gammons and no_double > double_pass
     own = double if doubles else f"too good to {double}" if too_good else f"no {double}"
     return BestAction(f"{own}, {answer}", doubles, takes, beavers)

@@ -288,7 +288,7 @@ def _reasons(why: Why) -> list[str]:
 def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], unit: CostUnit) -> Iterator[str]:
     moment = cube.act.chance
     seats = names[moment.player], names[1 - moment.player]
-    yield f"{number}. {cube.heading}, loses {loss_text(cube.act.error, cube.cost, unit)}"
+    yield f"{number}. {cube.heading}, loses {loss_text(cube.shown, cube.cost, unit)}"
     yield text_diagram(moment.position, cube.shown_state, seats)
     yield " " + "; ".join(f"{what} {value:+z.3f}" for what, value in cube.equities.items())
     yield from (f" {cube_words(cube.act.decision)}", "")
@@ -344,7 +344,7 @@ def _play_decision(play: WorstPlay, unit: CostUnit) -> ShownDecision:
 
 def _cube_decision(cube: WorstCube, unit: CostUnit) -> ShownDecision:
     return ShownDecision(
-        f"{cube.heading}, loses {_unbroken(loss_text(cube.act.error, cube.cost, unit))}",
+        f"{cube.heading}, loses {_unbroken(loss_text(cube.shown, cube.cost, unit))}",
         cube.act.chance.position,
         cube.act.chance.state,
         [("", ())],

@@ -282,6 +282,18 @@ def test_a_useless_double_is_valued_with_the_cube_on_the_other_side(state, plies
     assert (decision.cost("double") > 0.1) == changes
 
 
+@pytest.mark.parametrize("score", [(0, 3), (1, 3), (0, 4)])
+def test_a_player_who_cannot_win_does_not_double(score):
+    """Losing a gammon may lose the match in any case, so that a double costs nothing."""
+    state = MatchState(length=5, own_score=score[0], opponent_score=score[1])
+    decision = cube_decision(Probabilities(0.0, 0.0, 0.0, 1.0, 0.9), state)
+    assert decision.action == "no double, take"
+    assert not decision.should_double
+    assert decision.value == max(decision.no_double, decision.doubled)
+    almost = cube_decision(Probabilities(0.001, 0.0, 0.0, 0.999, 0.9), MatchState(5, 0, 4))
+    assert almost.should_double
+
+
 def test_a_double_that_can_wait_a_roll_is_made():
     """Post-Crawford, 3-away: both are worth the same, except for rounding."""
     position = Position.start()

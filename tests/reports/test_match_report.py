@@ -59,6 +59,19 @@ def test_page_and_text_show_the_plays_and_why(analysis):
         assert any(cube.heading in line for line in lines)
 
 
+def test_the_loss_of_a_cube_error_is_the_difference_of_the_equities_beside_it(analysis):
+    text = "\n".join(worst_lines(analysis, 120))
+    assert analysis.cubes
+    for cube in analysis.cubes:
+        shown = [float(equity) for equity in re.findall(r" ([+-]\d\.\d{3})", equities_line(text, cube))]
+        lost = int(re.search(rf"{re.escape(cube.heading)}, loses (\d+) millipoints", text)[1])
+        assert lost in {round(1000 * abs(one - other)) for one in shown for other in shown}
+
+
+def equities_line(text: str, cube) -> str:
+    return next(line for line in text.partition(cube.heading)[2].splitlines() if "no double " in line)
+
+
 def test_boards_are_side_by_side_where_they_fit(analysis):
     wide, narrow = (list(worst_lines(analysis, width)) for width in (98, 97))
     boards = sum(line.count("|BAR|") for line in wide)

@@ -134,7 +134,7 @@ def test_every_cube_action_has_its_words():
     ]
     values = (-2.0, -1.0, 0.2, 0.6, 1.2)
     actions = {
-        best_action(state, no_double, *double, True).action
+        best_action(state, no_double, *double, wins=0.5, gammons=True).action
         for state in states
         for no_double in values
         for double in ((None, None), *((value, 1.0) for value in values))

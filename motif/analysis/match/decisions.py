@@ -241,7 +241,7 @@ class RollLuck:
 
 def match_decisions(judgements: Sequence[JudgedRoll], acts: Iterable[CubeAct]) -> list[MatchDecision]:
     """Return all decisions in order of play."""
-    decisions = [*_plays(judgements), *map(_cube_decision, acts)]
+    decisions = [*_plays(judgements), *map(decision_of_act, acts)]
     return sorted(
         decisions, key=lambda one: (one.moment.game, one.moment.action, one.is_play, one.kind == TAKE)
     )
@@ -270,7 +270,8 @@ def _plays(judgements: Sequence[JudgedRoll]) -> Iterator[MatchDecision]:
         )
 
 
-def _cube_decision(act: CubeAct) -> MatchDecision:
+def decision_of_act(act: CubeAct) -> MatchDecision:
+    """Return a cube action as a decision of the match."""
     # In a record, a beaver is a take: the states of `walk` do not allow beavers.
     assert act.done != BEAVER
     decision, rolled, answers = act.decision, act.rolled, act.done in (TAKE, PASS)

@@ -22,6 +22,7 @@ from motif.analysis.match.decisions import (
     MatchDecision,
     PlayerAnalysis,
     RollLuck,
+    decision_of_act,
     match_decisions,
     notes_of,
     player_analysis,
@@ -125,6 +126,11 @@ class WorstCube:
     def cost(self) -> float:
         """Points in money play, or match winning chances in a match."""
         return self.act.error * self.act.chance.unit
+
+    @property
+    def shown(self) -> float:
+        """The error as the difference of the equities shown."""
+        return decision_of_act(self.act).rounded().error
 
     @property
     def heading(self) -> str:

@@ -271,3 +271,12 @@ def test_after_the_crawford_game_an_explanation_says_so():
     state = MatchState(length=7, own_score=5, opponent_score=6)
     for language, said in (("en", describe_score(state)), ("de", "2-away 1-away, Post-Crawford, Doppler")):
         assert phrases(language).score(state).startswith(said)
+
+
+def test_plays_that_the_score_makes_equal():
+    """A lost gammon loses the match, and both plays lose one."""
+    state = MatchState(length=5, opponent_score=3, cube=2, cube_owner="opponent")
+    it = told("GwAAAO89AJABAA", "42", "6/4 5/1", "20/14", state)
+    assert it.difference == pytest.approx(0, abs=5e-4)
+    assert "score_equal" in phrases_of(it)
+    assert sum(reason.contribution for reason in it.reasons) == pytest.approx(it.difference, abs=1e-6)

@@ -404,6 +404,7 @@ BEYOND = frozenset(
     {
         *(
             "score",
+            "score_equal",
             "score_gammon_go",
             "score_gammon_save",
             "score_no_gammons",
@@ -413,7 +414,7 @@ BEYOND = frozenset(
             "rollout",
             "rest",
         ),
-        *("cube", "cube_no_gammons", "rolls", "ahead", "ending", "exact"),
+        *("cube", "cube_equal", "cube_no_gammons", "rolls", "ahead", "ending", "exact"),
     }
 )
 """Phrases that say nothing of the board but which play they speak for."""

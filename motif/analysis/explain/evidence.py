@@ -128,6 +128,8 @@ class Evidence:
             return "both_cashed"
         if cashed[change >= 0]:
             return "cashed"
+        if self.cubeful is not None and abs(_difference(self.cubeful)) < MIN_SHOWN:
+            return "score_equal" if self.is_match else "cube_equal"
         if max(values) < LITTLE and side * (more[1] - more[0]) >= abs(change) / 2:
             if not self.is_match:
                 return "cube_no_gammons"

@@ -27,7 +27,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import FitError
-from motif.runtime.files import refusals
+from motif.runtime.files import refusals, scratch_folder
 from motif.sampling.dataset import Dataset, drawn_games, joined, read_parts
 from motif.sampling.dataset_files import read_column, read_manifest
 
@@ -35,6 +35,8 @@ _CONTENT = ("game", "ply", "decision", "trials", *HEADS)
 """Columns that tell datasets of the same games apart."""
 _SIDES = ("training", "validation")
 _Scalar = TypeVar("_Scalar", bound=np.generic)
+_SCRATCH = "motif-fit-"
+"""Beginning of the names of temporary files and folders."""
 _MIN_MAPPED = 1 << 26
 """Minimum size in bytes of a selection of rows that is stored in a file."""
 _ROWS_AT_ONCE = 1 << 16
@@ -82,9 +84,7 @@ def class_rows(
     """
     games = validation_games(folders, validation, seed)
     with ExitStack() as stack:
-        with refusals("a temporary folder"):
-            temporary = tempfile.TemporaryDirectory(prefix="motif-fit-", ignore_cleanup_errors=True)
-            folder = Path(stack.enter_context(temporary))
+        folder = stack.enter_context(scratch_folder(_SCRATCH))
         parts = _parts_with_settings(folders)
         for settings, part in parts if changed is None else _with_whole_decisions(parts):
             variances = label_variances(part, settings)
@@ -115,7 +115,7 @@ def rows_where(values: npt.NDArray[_Scalar], mask: BoolArray) -> npt.NDArray[_Sc
     shape = (count, *values.shape[1:])
     if count * values[:1].nbytes <= _MIN_MAPPED:
         return values[mask]
-    with refusals("a temporary file"), tempfile.TemporaryFile(prefix="motif-fit-") as file:
+    with refusals("a temporary file"), tempfile.TemporaryFile(prefix=_SCRATCH) as file:
         for begin in range(0, len(mask), _ROWS_AT_ONCE):
             part = slice(begin, begin + _ROWS_AT_ONCE)
             file.write(values[part][mask[part]].tobytes())

@@ -13,10 +13,12 @@ import errno
 import io
 import json
 import os
+import shutil
 import socket
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -241,6 +243,8 @@ def _flush_folder(folder: Path) -> None:
 
 
 LOCK = ".lock"
+_SETTLED = 60
+"""Seconds after which a process has locked its scratch folder."""
 _NO_LOCKS_HERE = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
 
 
@@ -280,6 +284,36 @@ def working_in(folder: Path) -> Iterator[None]:
         with suppress(OSError):
             for made in missing:
                 made.rmdir()
+
+
+@contextmanager
+def scratch_folder(prefix: str) -> Iterator[Path]:
+    """Yield a new temporary folder, whose name begins with `prefix`, and remove it at the end.
+
+    The environment variable TMPDIR says where. Folders of processes that were killed are removed first.
+    Raises `FileError` if it cannot be created.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with suppress(OSError):
+            _remove_abandoned(left)
+    with refusals("a temporary folder"):
+        temporary = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+    with temporary as name, working_in(Path(name)):
+        yield Path(name)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove a folder of this user that is a minute old and that no process holds; may raise `OSError`."""
+    from filelock import FileLock, Timeout
+
+    facts = folder.lstat()
+    is_own = stat.S_ISDIR(facts.st_mode) and facts.st_uid == getattr(os, "getuid", int)()
+    # A younger one may be about to be locked.
+    if not is_own or time.time() - facts.st_mtime < _SETTLED:
+        return
+    lock = FileLock(folder / LOCK, blocking=False, fallback_to_soft=False)
+    with suppress(Timeout, NotImplementedError), lock:
+        shutil.rmtree(folder)
 
 
 def contents(folder: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from motif.runtime.files import (
     is_temporary,
     make_folder,
     replacing,
+    scratch_folder,
     write_text,
 )
 
@@ -177,3 +179,22 @@ def test_only_regular_files_are_replaced(tmp_path):
 def test_a_name_of_the_greatest_length_is_written(tmp_path, name):
     write_text(tmp_path / name, "text")
     assert names(tmp_path) == [name]
+
+
+def test_scratch_folders_of_killed_processes_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    killed, young, linked = (tmp_path / f"motif-try-{name}" for name in ("killed", "young", "linked"))
+    other = tmp_path / "other"
+    for folder in (killed, young, other):
+        folder.mkdir()
+        (folder / "rows").write_bytes(b"1")
+    linked.symlink_to(other)
+    with scratch_folder("motif-try-") as held:
+        (held / "rows").write_bytes(b"1")
+        for old in (killed, held, other):
+            os.utime(old, (0, 0))
+        with scratch_folder("motif-try-") as second:
+            assert {held, young, linked, second} == set(tmp_path.glob("motif-try-*"))
+        assert (held / "rows").exists()
+    assert names(tmp_path) == ["motif-try-linked", "motif-try-young", "other"]
+    assert names(other) == ["rows"]

@@ -368,6 +368,8 @@ def check_scores(record: MatchRecord) -> None:
         for score, when in ((game.score, ""), (ended, f" after game {number - 1}")):
             if 0 < record.length <= max(score):
                 over = f"the match to {record.length} points is over{when} at {score[0]} to {score[1]}"
+                if score != game.score:
+                    over += f", but this game begins at {game.score[0]} to {game.score[1]}"
                 raise RecordError(f"game {number}: {over}")
         ended = game.score_after
 

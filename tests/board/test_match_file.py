@@ -112,7 +112,8 @@ def test_two_matches_in_a_file_are_refused(tmp_path):
     assert max(won.games[0].score_after) >= 2
     sgf, mat = tmp_path / "a.sgf", tmp_path / "a.mat"
     sgf.write_text(2 * sgf_text(won))
-    with pytest.raises(RecordError, match=r"game 2: the match to 2 points is over after game 1 at \d to \d$"):
+    over = r"game 2: the match to 2 points is over after game 1 at \d to \d, but this game begins at 0 to 0$"
+    with pytest.raises(RecordError, match=over):
         read_match(sgf)
     mat.write_text(2 * mat_text(won))
     said = "another match begins with '2 point match'; a file must contain a single match"

@@ -148,7 +148,8 @@ class AnalysisStore(Database):
             (name, source.name, made, *where, json.dumps(heading), content),
         )
         connection.execute(
-            "DELETE FROM analyses WHERE id IN (SELECT id FROM analyses ORDER BY made DESC LIMIT -1 OFFSET ?)",
+            "DELETE FROM analyses WHERE id IN "
+            "(SELECT id FROM analyses ORDER BY made DESC, rowid DESC LIMIT -1 OFFSET ?)",
             (self._most,),
         )
         connection.execute(
@@ -157,6 +158,7 @@ class AnalysisStore(Database):
             "WHERE size > ?)",
             (name, self._most_content),
         )
+        connection.execute("DELETE FROM cards WHERE analysis NOT IN (SELECT id FROM analyses)")
         return name
 
     @in_transaction
@@ -233,7 +235,9 @@ class AnalysisStore(Database):
         decisions = self.read(analysis).get("decisions", ())
 
         def work(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE analyses SET seat = ? WHERE id = ?", (seat, analysis))
+            query = "UPDATE analyses SET seat = ? WHERE id = ?"
+            if not connection.execute(query, (seat, analysis)).rowcount:
+                raise NotStoredError(_UNKNOWN)
             connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
             with _damage_refused():
                 _make_cards(connection, analysis, decisions, seat)

@@ -227,10 +227,28 @@ def test_the_oldest_analyses_make_room(tmp_path, monkeypatch):
     store = AnalysisStore(tmp_path, most=2)
     times = iter(range(100))
     monkeypatch.setattr("motif.serve.analysis_store.time.time", lambda: next(times))
-    first, *others = [kept(store, game=f"g{k}") for k in range(3)]
+    store.answer("opening:31", "opening", {"id": "x"}, False)
+    first, *others = [kept(store, decision(), game=f"g{k}") for k in range(3)]
     assert {one["analysis"] for one in store.summaries()} == set(others)
     with pytest.raises(NotStoredError):
         store.read(first)
+    assert {kind: one["cards"] for kind, one in store.progress().items()} == {"opening": 1, "error": 2}
+
+
+def test_the_later_of_two_analyses_in_one_second_stays(tmp_path, monkeypatch):
+    store = AnalysisStore(tmp_path, most=1)
+    monkeypatch.setattr("motif.serve.analysis_store.time.time", lambda: 1)
+    _, second = [kept(store, game=f"g{k}") for k in range(2)]
+    assert [one["analysis"] for one in store.summaries()] == [second]
+
+
+def test_an_analysis_that_is_deleted_meanwhile_gets_no_cards(store, monkeypatch):
+    name = kept(store, decision(), seat=None)
+    store.delete(name)
+    monkeypatch.setattr(store, "read", lambda analysis: {"decisions": [decision()]})
+    with pytest.raises(NotStoredError):
+        store.take_seat(name, 0)
+    assert store.progress() == {}
 
 
 def test_a_damaged_database_is_set_aside(tmp_path):

@@ -31,7 +31,7 @@ def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep
     seat = settings.seat
     state = session.state()
     position = session.position
-    asks = game.asks
+    asks, allowed = game.asks, game.allowed()
     owner = owner_seen_by(owning_player(state.cube_owner, session.on_roll), seat)
     without_match = not settings.rules.cube and not settings.rules.length
     identifier = gnubg_id(position) if without_match else xgid(position, state)
@@ -54,8 +54,8 @@ def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep
         "can": {
             "double": asks == "roll" and session.can_double,
             "beaver": "beaver" in session.answers,
-            "undo": asks not in ("next", "nothing", "wait") and session.can_undo,
-            "resign": session.resignations() if asks in ("roll", "play") else [],
+            "undo": allowed["undo"],
+            "resign": session.resignations() if allowed["resign"] else [],
         },
         "id": identifier,
         "xgid": xgid(position, state),

@@ -159,6 +159,20 @@ class EventGame:
         now = session.position, session.on_roll
         self.steps.append(GameStep(word, player, event, *now, roll, is_forced, play))
 
+    def allowed(self) -> dict[str, bool]:
+        """Return whether each decision of `decide` is possible now."""
+        asked = self.asks
+        return {
+            "roll": asked in ("roll", "raccoon"),
+            "double": asked == "roll",
+            "raccoon": asked == "raccoon",
+            "play": asked == "play",
+            "next": asked == "next",
+            "resign": asked in ("roll", "play"),
+            "undo": asked not in ("next", "nothing", "wait") and self.session.can_undo,
+            **dict.fromkeys(("take", "drop", "beaver"), asked == "answer"),
+        }
+
     def decide(self, word: str, detail: str = "") -> bool:
         """Carry out a person's decision; return False for a declined resignation.
 
@@ -166,17 +180,7 @@ class EventGame:
         ``play`` with the play, ``resign`` with the loss, and ``next`` for another game.  Raises a
         `MotifError` for an impossible decision.
         """
-        session, asked = self.session, self.asks
-        allowed = {
-            "roll": asked in ("roll", "raccoon"),
-            "double": asked == "roll",
-            "raccoon": asked == "raccoon",
-            "play": asked == "play",
-            "next": asked == "next",
-            "resign": asked in ("roll", "play"),
-            "undo": asked not in ("next", "nothing", "wait") and session.can_undo,
-            **dict.fromkeys(("take", "drop", "beaver"), asked == "answer"),
-        }
+        session, allowed = self.session, self.allowed()
         if word not in allowed:
             raise SettingError(f"unknown decision {word!r}: it must be one of {', '.join(allowed)}")
         if not allowed[word]:

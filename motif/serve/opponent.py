@@ -5,8 +5,6 @@ Plays are chosen for the score and the cube; the player doubles, takes, drops, b
 
 from dataclasses import replace
 
-import numpy as np
-
 from motif.board.match_state import MatchState, Raise
 from motif.board.moves import Play, check_goes_on, legal_plays
 from motif.board.position import Position
@@ -19,7 +17,6 @@ from motif.players import Player, load
 from motif.players.player import cube_evaluator
 from motif.players.ranking import cube_model_of
 from motif.players.resignations import LOSSES, certain_loss, is_accepted
-from motif.runtime.errors import PlayerError
 from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive_states
 
@@ -79,19 +76,15 @@ class Opponent:
     def play(self, position: Position, roll: tuple[int, int], state: MatchState | None) -> Play:
         """Return a legal play; without a `state` the game is a cubeless money game.
 
-        Raises `PositionError` when the game is over, `PlayerError` for a player whose choice is illegal.
+        Raises `PositionError` when the game is over.
         """
         plays = legal_plays(position, roll)
         number, self._plays = self._plays, self._plays + 1
         if len(plays) == 1:
             return plays[0]
         cubeful = self._player.with_cube(cube_model_of(state))
-        states = derive_states(self.seed, number, 1, 0)
-        after = cubeful.choose_many(position.board[None], np.array([[max(roll), min(roll)]]), states)[0]
-        for play in plays:
-            if (play.position.board == after).all():
-                return play
-        raise PlayerError(f"{self.name} has chosen an illegal play of {roll[0]}{roll[1]}")
+        chance = int(derive_states(self.seed, number, 1, 0)[0] >> 1)
+        return cubeful.choose(position, roll, chance)
 
     def cube(self, position: Position, state: MatchState) -> CubeDecision:
         """Return the cube decision of the player on roll; raises `PositionError` when the game is over."""

@@ -388,7 +388,8 @@ def _pairs(words: list[str], known: Sequence[str]) -> dict[str, str]:
 def _number(word: str, least: int = 0) -> int:
     is_number = word.isascii() and word.isdigit() and len(word) <= _LONGEST_NUMBER
     if not (is_number and least <= int(word) < SEED_LIMIT):
-        raise RefusalError(BAD_VALUE, f"{quoted(word)} is not a number of {least} or more")
+        span = f"{least} to {SEED_LIMIT - 1}"
+        raise RefusalError(BAD_VALUE, f"{quoted(word)} must be a whole number from {span}")
     return int(word)
 
 

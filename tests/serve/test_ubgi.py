@@ -118,7 +118,11 @@ def test_no_play_is_a_pass(engine):
         (["go role"], "error bad_value a role is one of chequer, cube, turn"),
         (["set engine.ply 9"], "error bad_value engine.ply must be 1 to 4, not 9"),
         (["setoption name Ply value 9"], "error bad_value Ply must be 0 to 3, not 9"),
-        (["set engine.ply x"], "error bad_value 'x' is not a number of 0 or more"),
+        (["set engine.ply x"], f"error bad_value 'x' must be a whole number from 0 to {2**63 - 1}"),
+        (
+            ["set engine.seed 9223372036854775808"],
+            "error bad_value '9223372036854775808' must be a whole number",
+        ),
         (["set engine.ply 0"], "error bad_value engine.ply must be 1 to 4, not 0"),
         (["set engine.threads 2"], "error bad_value '2' is not 1"),
         (["set game.variant nackgammon"], "error bad_value 'nackgammon' is not backgammon"),

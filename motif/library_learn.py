@@ -24,7 +24,7 @@ from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, evaluator_of, load_player
 from motif.runtime.arrays import ArrayLike, Float32Array
-from motif.runtime.errors import DatasetError, FitError, MotifError, PlayerError, SettingError, shown
+from motif.runtime.errors import DatasetError, MotifError, PlayerError, SettingError, shown
 from motif.runtime.files import check_target, path_of, paths_of
 from motif.runtime.frames import Row
 from motif.runtime.settings import changed, check_count, check_flag, check_seed, settings_with
@@ -280,9 +280,6 @@ def _folders(data: Data) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory() as made:
         folders, names = [], {}
         for number, one in enumerate(several, 1):
-            first = next(k for k, other in enumerate(several, 1) if other is one)
-            if isinstance(one, Dataset) and first < number:
-                raise FitError(f"the dataset is given twice: dataset {number} is dataset {first}")
             if isinstance(one, Dataset):
                 one = one.write(Path(made) / str(number))
                 names[str(one)] = "the dataset" if len(several) == 1 else f"dataset {number}"

@@ -125,6 +125,7 @@ SAYS = {
     "motif.fit(data.to_frame())": "data must be datasets or their folders, not ",
     "motif.fit(data[:0])": "the dataset is empty",
     "motif.fit([data, data[:0]])": "dataset 2 is empty",
+    "motif.fit([data, data])": "dataset 2 is given twice: it is that in dataset 1",
     "motif.fit([path, data])": "dataset 2 is given twice: it is that in ",
     "motif.fit([data, path])": "try: the dataset is given twice: it is that in dataset 1",
     "motif.fit([data, motif.read_dataset(path)])": "dataset 2 is given twice: it is that in dataset 1",

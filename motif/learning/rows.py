@@ -128,7 +128,7 @@ def pooled_parts(folders: Sequence[Path]) -> Iterator[Dataset]:
 
     Datasets of the same games (`Manifest.games_key`) have the same numbers of games. Each
     part has a limited number of positions, so datasets can be of any size. Raises `FitError` for a label that
-    is not a valid probability or equity, and for a dataset that is given twice.
+    is not a valid probability or equity.
     """
     return (part for _, part in _parts_with_settings(folders))
 
@@ -172,11 +172,8 @@ def _first_games(folders: Sequence[Path]) -> list[int]:
     if len(folders) == 1:
         return [0]
     sizes: dict[str, int] = {}
-    keys, seen = [], set[Path]()
+    keys = []
     for folder in map(Path, folders):
-        if (resolved := folder.resolve()) in seen:
-            raise FitError(f"{folder}: the dataset is given twice")
-        seen.add(resolved)
         keys.append(key := read_manifest(folder).games_key)
         sizes[key] = max(sizes.get(key, 0), int(read_column(folder, "game").max()) + 1)
     firsts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))

@@ -58,6 +58,16 @@ def is_double_useful(state: "MatchState") -> bool:
     return may_double(state) and can_use_double(state.cube, away)
 
 
+def may_double_in_play(state: "MatchState") -> bool:
+    """Return `is_double_useful`, in games with people, whose cubes go up to `MAX_CUBE_PLAYED`."""
+    return 2 * state.cube <= MAX_CUBE_PLAYED and is_double_useful(state)
+
+
+def may_beaver_in_play(state: "MatchState") -> bool:
+    """Return whether a double of the cube may be beavered, in games with people."""
+    return 4 * state.cube <= MAX_CUBE_PLAYED and allows_beavers(state)
+
+
 def gammons_count(state: "MatchState") -> bool:
     """Return whether gammons count; under the Jacoby rule, they count only after a double has been taken."""
     return bool(state.length) or not state.jacoby or state.cube_owner != "centre"

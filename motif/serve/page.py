@@ -27,13 +27,7 @@ from motif.board.outcome import outcome
 from motif.board.packed import BOARD_SIZE, CHECKERS
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.board.rules import (
-    MAX_CUBE_PLAYED,
-    RESIGNATIONS,
-    allows_beavers,
-    gammons_count,
-    is_double_useful,
-)
+from motif.board.rules import RESIGNATIONS, gammons_count, may_beaver_in_play, may_double_in_play
 from motif.board.xgid_ogid import ogid, xgid
 from motif.runtime.errors import MotifError, PlayError, PositionError
 from motif.runtime.files import state_root
@@ -195,8 +189,8 @@ def _placed(place: Position, state: MatchState) -> Record:
         "over": won > 0,
         "points": points,
         "result": result or None,
-        "can_double": is_double_useful(state),
-        "can_beaver": allows_beavers(state) and is_double_useful(state) and 4 * state.cube <= MAX_CUBE_PLAYED,
+        "can_double": may_double_in_play(state),
+        "can_beaver": may_double_in_play(state) and may_beaver_in_play(state),
     }
 
 

@@ -28,9 +28,10 @@ from motif.board.rules import (
     check_match_length,
     gammons_count,
     is_crawford_game,
-    is_double_useful,
     is_match_point,
     match_winner,
+    may_beaver_in_play,
+    may_double_in_play,
 )
 from motif.players.player import Player
 from motif.runtime.errors import RecordError, SettingError
@@ -190,15 +191,14 @@ class GameSession:
         before_roll = self.result is None and not self.plays and self.ply > 0
         if not (before_roll and self.rules.cube and self._cube_kind is None):
             return False
-        return 2 * self.cube <= MAX_CUBE_PLAYED and is_double_useful(self.state())
+        return may_double_in_play(self.state())
 
     @property
     def answers(self) -> tuple[CubeKind, ...]:
         """Possible answers to the double on offer; empty without one."""
         if not self.doubled:
             return ()
-        may_beaver = self.rules.beavers and 4 * self.cube <= MAX_CUBE_PLAYED
-        return ("take", "drop", "beaver") if may_beaver else ("take", "drop")
+        return ("take", "drop", "beaver") if may_beaver_in_play(self.state()) else ("take", "drop")
 
     @property
     def can_raccoon(self) -> bool:

@@ -7,11 +7,14 @@ import pytest
 from motif.board.match_state import MatchState
 from motif.board.rules import (
     MAX_CUBE,
+    MAX_CUBE_PLAYED,
     gammons_count,
     is_crawford_game,
     is_double_useful,
     match_winner,
+    may_beaver_in_play,
     may_double,
+    may_double_in_play,
 )
 
 
@@ -32,6 +35,16 @@ from motif.board.rules import (
 def test_who_may_double(state, may, is_useful):
     assert may_double(state) == may
     assert is_double_useful(state) == is_useful
+
+
+def test_the_largest_cube_of_games_with_people():
+    largest, half = (MatchState(cube=MAX_CUBE_PLAYED >> k, cube_owner="me", beavers=True) for k in (0, 1))
+    assert is_double_useful(largest)
+    assert not may_double_in_play(largest)
+    assert may_double_in_play(half)
+    assert not may_beaver_in_play(half)
+    assert may_beaver_in_play(replace(half, cube=MAX_CUBE_PLAYED >> 2))
+    assert not may_beaver_in_play(replace(half, cube=1, beavers=False))
 
 
 def test_the_crawford_game_is_the_first_at_match_point():

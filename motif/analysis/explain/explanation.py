@@ -52,7 +52,7 @@ from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.cube_model import CubeModel, backgammon_value_lost, gammon_values
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
-from motif.evaluators.probabilities import LOSE_BACKGAMMON, LOSE_GAMMON, OUTPUTS, switched_equities, turned
+from motif.evaluators.probabilities import LOSE_BACKGAMMON, LOSE_GAMMON, WIN_GAMMON, switched_equities, turned
 from motif.evaluators.static import weights_of
 from motif.players.ranking import cube_model_of
 from motif.runtime.errors import PlayError
@@ -435,7 +435,7 @@ def _gammons(
     """
     after = np.array([play.position.board for play in plays])
     chances = turned(evaluator.evaluate_many(after)).astype(np.float64)
-    two = [chances[:, OUTPUTS.index(output)].tolist() for output in ("win_gammon", "lose_gammon")]
+    two = chances[:, [WIN_GAMMON, LOSE_GAMMON]].T.tolist()
     # A gammon value is a share of the difference between winning and losing, which is an equity of 2.
     amounts = [
         2 * value * (first - second)

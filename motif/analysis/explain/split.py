@@ -28,7 +28,6 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.explain.valued_position import (
-    EQUITY_NAME,
     SOURCE_FINISHED,
     SOURCE_TABLES,
     SOURCE_WEIGHTS,
@@ -44,7 +43,7 @@ from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POIN
 from motif.evaluators import OUTPUTS
 from motif.evaluators.hidden_unit_words import unit_term
 from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place
-from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, WIN, switched_equities
+from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, RANKING_HEAD, WIN, switched_equities
 from motif.evaluators.weight_file import PAIR, WeightFile
 from motif.fitting.problem import PROBABILITY
 from motif.parameters import ParameterSet
@@ -135,7 +134,7 @@ def effective_form(
     raws = {head: (form.value(first), form.value(second)) for head, form in forms.items()}
     if judge.direct:
         ((head, form),) = forms.items()
-        return form if head == EQUITY_NAME else combined([form], [secant(_calibration(judge), *raws[head])])
+        return form if head == RANKING_HEAD else combined([form], [secant(_calibration(judge), *raws[head])])
     factors, equities = {}, np.full(2, -1.0)
     for head, two in raws.items():
         weight = EQUITY_WEIGHTS[OUTPUTS.index(head)]

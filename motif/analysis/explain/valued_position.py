@@ -25,6 +25,7 @@ from motif.evaluators.kernels import SOURCES
 from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place, tables_of
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
+    RANKING_HEAD,
     WIN,
     equity_of,
     equity_to_raw,
@@ -41,7 +42,6 @@ from motif.runtime.errors import PlayerError
 
 SOURCE_FINISHED, SOURCE_TABLES, SOURCE_WEIGHTS = SOURCES[:3]
 """Sources of a value."""
-EQUITY_NAME = "equity"
 _WIN_NAME = OUTPUTS[WIN]
 
 _KEPT = 8
@@ -271,7 +271,7 @@ def valued_position(evaluator: StaticEvaluator, position: Position) -> ValuedPos
     else:
         heads = weights.heads_of(trace.class_name)
         ranking = _ranking_heads(evaluator, heads)
-        direct = ranking == (_WIN_NAME if win_only else EQUITY_NAME,)
+        direct = ranking == (_WIN_NAME if win_only else RANKING_HEAD,)
         forms = {
             name: _form(weights, trace.class_name, name) for name in ranking if direct or name in trace.raws
         }
@@ -316,7 +316,7 @@ def values_of(
 def _form(weights: WeightFile, class_name: str, name: str) -> Form:
     """Return the raw sum of the head `name` in a class, with its hidden layer."""
     head, layer = weights.heads_of(class_name)[name], weights.hidden_of(class_name)
-    if layer is None or name == EQUITY_NAME:
+    if layer is None or name == RANKING_HEAD:
         return Form.of_head(head)
     return Form.of_head(head, unit_terms(class_name, name, layer))
 
@@ -329,7 +329,7 @@ def _knots(evaluator: StaticEvaluator, class_name: str) -> FloatArray:
 
 def _ranking_heads(evaluator: StaticEvaluator, heads: Collection[str]) -> tuple[str, ...]:
     """Return the `heads` that determine x."""
-    alone = _WIN_NAME if evaluator.model.win_only else EQUITY_NAME
+    alone = _WIN_NAME if evaluator.model.win_only else RANKING_HEAD
     return (alone,) if alone in heads else tuple(name for name in OUTPUTS if name in heads)
 
 
@@ -341,8 +341,8 @@ def _ranked_by(
 ) -> FloatArray:
     """Return x (n,) of the boards `packed` (n, 64) from the ranking heads' raw sums (n,)."""
     win_only = evaluator.model.win_only
-    if set(raws) == {EQUITY_NAME}:
-        return raws[EQUITY_NAME]
+    if set(raws) == {RANKING_HEAD}:
+        return raws[RANKING_HEAD]
     if win_only and set(raws) == {_WIN_NAME}:
         return np.array([calibrated_raw(knots, raw) for raw in raws[_WIN_NAME].tolist()])
     rows = np.zeros((len(packed), len(OUTPUTS)))

@@ -41,7 +41,6 @@ from motif.runtime.layout import sentence
 from motif.runtime.parallel import one_thread
 from motif.sampling.dataset_files import dataset_fingerprint
 
-YES_OR_NO = "yes or no"
 WORDS = 20
 """Parameters described in a weight file."""
 MOST = 10_000
@@ -168,7 +167,7 @@ def typical_amount(parameter: Parameter, deviation: float) -> float:
     `deviation` is the standard deviation of the feature: the measured value times the parameter's scale.
     """
     size = deviation / parameter.scale
-    if parameter.unit == YES_OR_NO or not size > 1:
+    if parameter.is_flag or not size > 1:
         return 1.0
     power = 10.0 ** math.floor(math.log10(size))
     return min((power * step for step in _ROUND), key=lambda amount: abs(math.log(amount / size)))
@@ -176,7 +175,7 @@ def typical_amount(parameter: Parameter, deviation: float) -> float:
 
 def full_value(parameter: Parameter) -> str:
     """Return the measured value that corresponds to a feature of 1."""
-    if parameter.unit == YES_OR_NO:
+    if parameter.is_flag:
         return "yes"
     # Rounding removes the error of dividing twice.
     return f"{round(1 / parameter.scale, 6):g} {parameter.unit}"
@@ -229,7 +228,7 @@ def _counted(parameter: Parameter, count: int, words: Phrases) -> tuple[str, dic
     # The registry's sentence usually begins with what is counted.
     place = next((k for k, part in enumerate(parts[:2]) if part == unit), None)
     phrase = "lead" if parameter.side == "difference" else "more"
-    if unit == YES_OR_NO:
+    if parameter.is_flag:
         phrase = "fact"
     elif " " in unit:
         phrase = "product"
@@ -470,7 +469,7 @@ def _sentence_of_term(terms: Terms, positions: Observed, place: int, words: Phra
     # The parameter with the larger effect is the subject, the other one the condition.
     main, other = sorted(pair, key=lambda k: -abs(alone[k]) * float(positions.deviations[k]))
     first, second = with_amount(main), with_amount(other)
-    if main == other and first[0].unit == YES_OR_NO:  # its square is itself
+    if main == other and first[0].is_flag:  # its square is itself
         return effect_words(first[0], 1, Gain(positions.head, alone[main]), words)
     together = positions.gain(centred[main] * centred[other], list(centred.values()))
     steps = first[1] * first[0].scale * second[1] * second[0].scale

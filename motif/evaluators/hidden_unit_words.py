@@ -41,7 +41,6 @@ _CONSTANT = 1e-9
 _NOTHING = "much the same everywhere"
 _STEADY = "steady"
 _BAR = PACKED_BAR + 1
-_YES_OR_NO = "yes or no"
 _COUNTED = re.compile(r"\b\w\w+s\b")
 """A plural noun before the first "of"."""
 
@@ -203,7 +202,7 @@ def _inputs(
 
 def _of_parameter(parameter: Parameter) -> _Input:
     label, key = parameter.short, parameter.base_name
-    if parameter.unit == _YES_OR_NO:
+    if parameter.is_flag:
         return _Input(parameter.side, key, f"no_{key}", f"{label}: yes", f"{label}: no")
     head = label.removeprefix(SIDE_WORDS.get(parameter.side, "")).partition(" of ")[0]
     if _COUNTED.search(head):

@@ -36,6 +36,7 @@ from motif.parameters.registry import (
     OF_REAR,
     PIP_COUNT,
     REAR,
+    YES_OR_NO,
     SetBuilder,
 )
 from motif.parameters.shots import best_block, escapes, shots
@@ -46,7 +47,7 @@ _side, _shared, _difference = _builder.side, _builder.shared, _builder.differenc
 # fmt: off
 PIPS = _side(*PIP_COUNT)
 OFF = _side(*BORNE_OFF)
-NOTHING_OFF = _side("nothing_off", "whether {side} has yet to bear off a checker", "yes or no", 1, "race",
+NOTHING_OFF = _side("nothing_off", "whether {side} has yet to bear off a checker", YES_OR_NO, 1, "race",
     better=LESS, label="{side} bearoff still to begin")
 BRING_HOME = _side("bring_home", "pips that {side} needs to bring every checker home", "pips", 100, "race",
     better=LESS, label="{side} pips to bring home")

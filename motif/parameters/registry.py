@@ -25,6 +25,8 @@ Side = Literal["own", "opponent", "both", "difference"]
 """Players that a parameter describes; a difference changes its sign when the sides are switched."""
 SIDE_WORDS = {"own": "own", "opponent": "opponent's"}
 """Words for the side of a parameter."""
+YES_OR_NO = "yes or no"
+"""Unit of a parameter that is 1 or 0."""
 GROUPS = ("race", "safety", "blocking", "attack", "timing", "mobility", "back game")
 """Groups of parameters, for reports and explanations."""
 OF_BAR, OF_REAR, OF_BACK = "bar", "rear", "back"
@@ -67,6 +69,11 @@ class Parameter:
     def base_name(self) -> str:
         """The name without a twin's suffix."""
         return self.name.removesuffix(OPPONENT_SUFFIX) if self.side == "opponent" else self.name
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether its value is only yes or no."""
+        return self.unit == YES_OR_NO
 
     @property
     def template(self) -> str:

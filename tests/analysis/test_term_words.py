@@ -136,7 +136,7 @@ def test_every_parameter_can_be_spoken_of(name):
     for parameter in parameter_set(name).parameters:
         for amount in (1, 10):
             told = subject(parameter, amount, _ENGLISH)
-            assert parameter.unit == "yes or no" or told.startswith("one " if amount == 1 else "10 ")
+            assert parameter.is_flag or told.startswith("one " if amount == 1 else "10 ")
             assert "  " not in told
             # The measured quantity is named in full, except for singular and plural.
             assert parameter.sentence.split(" ", 3)[-1] in told

@@ -55,7 +55,7 @@ class Viewpoint:
     def value(self, parameter: Parameter, feature: float, words: Phrases) -> str:
         """Return the measured value of a feature, as described by `label`."""
         amount = feature / parameter.scale
-        if parameter.unit == "yes or no":
+        if parameter.is_flag:
             return words.say("measured", "positive" if amount > 0.5 else "negative")
         if parameter.side == "difference" and not self.you_are_on_roll:
             amount = -amount

@@ -4,11 +4,11 @@ from enum import IntEnum
 
 import numpy as np
 
-from motif.board.packed import BAR_BIT, CHECKERS, PACKED_WORDS, occupied, pack_many
+from motif.board.packed import BAR_BIT, CHECKERS, OPPONENT_HOME_POINTS, PACKED_WORDS, occupied, pack_many
 from motif.board.position import Position
 from motif.compiler.jit import inline_kernel, kernel
 
-_OPPONENTS_HOME = np.uint64(0xFC0000) | BAR_BIT
+_OPPONENTS_HOME = OPPONENT_HOME_POINTS | BAR_BIT
 
 
 class Outcome(IntEnum):

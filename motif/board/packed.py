@@ -37,6 +37,8 @@ _S7, _S8, _S16, _S24, _S40, _S56 = (np.uint64(n) for n in (7, 8, 16, 24, 40, 56)
 ALL_POINTS = np.uint64(0xFFFFFF)
 BAR_BIT = np.uint64(1 << 24)
 HOME_POINTS = np.uint64(0x3F)
+OUTFIELD_POINTS = np.uint64(0x03FFC0)
+OPPONENT_HOME_POINTS = np.uint64(0xFC0000)
 _ONE = np.uint64(1)
 _LONGEST = 7
 

@@ -14,6 +14,8 @@ from motif.board.packed import (
     CHECKERS,
     HOME_POINTS,
     OPPONENT_HALF,
+    OPPONENT_HOME_POINTS,
+    OUTFIELD_POINTS,
     PACKED_BAR,
     PACKED_WORDS,
     longest_run,
@@ -50,8 +52,6 @@ X2 = _difference("x2", "length of the longest prime times the other side's ancho
 
 BRAS_SET = _builder.build()
 
-_OUTFIELD_POINTS = np.uint64(0x03FFC0)
-_FAR_HOME_POINTS = np.uint64(0xFC0000)
 _HOME_RISK, _OUTFIELD_RISK, _FAR_RISK = 15, 10, 12
 _LONGEST_PRIME = 6
 _TALLEST = 5
@@ -82,8 +82,8 @@ def _count(points):
 def _risk(own, own_made):
     """Return a side's blot risk in tenths."""
     blots = own & ~own_made & ~BAR_BIT
-    risk = _HOME_RISK * _count(blots & HOME_POINTS) + _OUTFIELD_RISK * _count(blots & _OUTFIELD_POINTS)
-    return risk + _FAR_RISK * _count(blots & _FAR_HOME_POINTS)
+    risk = _HOME_RISK * _count(blots & HOME_POINTS) + _OUTFIELD_RISK * _count(blots & OUTFIELD_POINTS)
+    return risk + _FAR_RISK * _count(blots & OPPONENT_HOME_POINTS)
 
 
 @lean_kernel(NOTHING)
@@ -93,7 +93,8 @@ def measure_bras(words, packed, own, own_made, other, other_made, out):
     other_pips, other_stacked = _pips_and_stacked(packed, OPPONENT_HALF, other)
     bar, other_bar = np.int64(packed[PACKED_BAR]), np.int64(packed[OPPONENT_HALF + PACKED_BAR])
     home, other_home = _count(own_made & HOME_POINTS), _count(other_made & HOME_POINTS)
-    anchors, other_anchors = _count(own_made & _FAR_HOME_POINTS), _count(other_made & _FAR_HOME_POINTS)
+    anchors = _count(own_made & OPPONENT_HOME_POINTS)
+    other_anchors = _count(other_made & OPPONENT_HOME_POINTS)
     prime = min(longest_run(own_made & ALL_POINTS), _LONGEST_PRIME)
     other_prime = min(longest_run(other_made & ALL_POINTS), _LONGEST_PRIME)
     off = CHECKERS - checkers_on_board(words, 0)
@@ -106,6 +107,6 @@ def measure_bras(words, packed, own, own_made, other, other_made, out):
     out[ANCH] = anchors - other_anchors
     out[BLOT] = _risk(other, other_made) - _risk(own, own_made)
     out[STACK] = other_stacked - stacked
-    out[OUT] = _count(own_made & _OUTFIELD_POINTS) - _count(other_made & _OUTFIELD_POINTS)
+    out[OUT] = _count(own_made & OUTFIELD_POINTS) - _count(other_made & OUTFIELD_POINTS)
     out[X1] = home * other_bar - other_home * bar
     out[X2] = prime * other_anchors - other_prime * anchors

@@ -14,6 +14,8 @@ from motif.board.packed import (
     CHECKERS,
     HOME,
     HOME_POINTS,
+    OPPONENT_HOME_POINTS,
+    OUTFIELD_POINTS,
     PACKED_BAR,
     PACKED_WORDS,
     POINTS,
@@ -127,15 +129,13 @@ OF_PLAYER_ON_ROLL = (
 """Indices of the parameters that depend only on the checkers of the player on roll."""
 _SIDE = MOTIF_SET.side_count
 _BOTH = 2 * _SIDE
-_OUTFIELDS = np.uint64(0x03FFC0)
 _ADVANCED = np.uint64(0x1A0000)
 _DEEP_ANCHOR = np.uint64(0xE00000)
 _HOME_BYTES = np.uint64(0x0000FFFFFFFFFFFF)
 _BYTE = np.uint64(0xFF)
 _ONE, _S8, _S16 = np.uint64(1), np.uint64(8), np.uint64(16)
 _SPREAD_CENTRE = 8
-_BACK_POINTS = np.uint64(0xFC0000)
-_NOT_BACK = np.uint64(0x03FFFF)
+_NOT_BACK = HOME_POINTS | OUTFIELD_POINTS
 _WHOLE_DIE = 6
 _SIX = np.uint64(0x3F)
 
@@ -218,7 +218,7 @@ def _measure_half(words, packed, first, own, own_made, out, base):
     out[base + DEEP] = np.int64((low & _BYTE) + ((low >> _S8) & _BYTE))
     out[base + ON_BAR] = on_bar
     out[base + HOME_MADE] = home_count
-    out[base + OUTFIELD_MADE] = np.int64(popcount(own_made & _OUTFIELDS))
+    out[base + OUTFIELD_MADE] = np.int64(popcount(own_made & OUTFIELD_POINTS))
     out[base + PRIME] = longest_run(own_made & ALL_POINTS)
     out[base + BEST_BLOCK] = best_block(own_made)
     out[base + BLOTS_HOME] = np.int64(popcount(blots & HOME_POINTS))
@@ -230,7 +230,7 @@ def _measure_half(words, packed, first, own, own_made, out, base):
     out[base + SECOND_REAR] = _second_rear(own, own_made)
     out[base + GAP] = _widest_gap(own)
     out[base + SPARE_PIPS] = _spare_pips(packed, 8 * first, own)
-    out[base + BLOTS_BACK] = np.int64(popcount(blots & _BACK_POINTS))
+    out[base + BLOTS_BACK] = np.int64(popcount(blots & OPPONENT_HOME_POINTS))
 
 
 @inline_kernel

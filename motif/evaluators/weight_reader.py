@@ -30,7 +30,7 @@ from motif.evaluators.weight_file import (
     is_line,
 )
 from motif.parameters import KNOWN_SETS, ParameterSet, fitted_set
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, REQUIRED_CLASSES
 from motif.runtime.arrays import Float32Array
 from motif.runtime.documents import Entry, YamlSizeError, YamlTextError, parse_large_yaml
 from motif.runtime.errors import ParameterError, WeightFileError, plain_text, shown
@@ -42,7 +42,6 @@ _TOP_KEYS = (
     "format", "name", "version", "parent", "parameters",
     "bearoff", WORDS_KEY, "classes", "filter", "calibration", "fit",
 )  # fmt: skip
-_REQUIRED_CLASSES = ("contact", "race")
 _BEYOND = 1e6
 """Magnitude that no number reaches, so that scores are finite."""
 _COMPRESSED = b"\xfd7zXZ\0"
@@ -163,7 +162,7 @@ def _parameters(entry: Entry, folder: Path, names: set[str]) -> ParameterSet:
 
 
 def _classes(entry: Entry, parameters: ParameterSet) -> dict[str, dict[str, HeadWeights]]:
-    entry.mapping(CLASS_NAMES, needed=_REQUIRED_CLASSES)
+    entry.mapping(CLASS_NAMES, needed=REQUIRED_CLASSES)
     classes: dict[str, dict[str, HeadWeights]] = {}
     for class_name, content in entry.items():
         content.mapping((*HEADS, HIDDEN_KEY), needed=("win",))

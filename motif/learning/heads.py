@@ -18,12 +18,10 @@ from motif.fitting.solvers import pruned, solver
 from motif.fitting.terms import Terms
 from motif.learning.fit_settings import FitSettings
 from motif.learning.rows import ClassRows, rows_where
-from motif.parameters.position_class import CLASS_NAMES
+from motif.parameters.position_class import CLASS_NAMES, REQUIRED_CLASSES
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import FitError, MotifError
 
-_NEEDED_CLASSES = ("contact", "race")
-"""Required classes; others are evaluated as contact if they have no weights."""
 # Too rare in rollouts for second-degree weights.
 _RARE_HEADS = ("win_backgammon", "lose_backgammon")
 
@@ -48,7 +46,7 @@ def classes_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> dict
 
     Raises `FitError` if a required class has none, or if the bearoff tables cover all those of a class.
     """
-    for class_name in _NEEDED_CLASSES:
+    for class_name in REQUIRED_CLASSES:
         if class_name not in rows or not rows[class_name].training:
             raise FitError(f"the dataset has no {class_name} positions to train on: sample more games")
     chosen = {name: rows[name] for name in CLASS_NAMES if name in rows and rows[name].training}

@@ -9,6 +9,8 @@ from motif.compiler.jit import inline_kernel, kernel, leading_zeros, words_of
 
 CLASS_NAMES = ("contact", "crashed", "race")
 CONTACT, CRASHED, RACE = range(3)
+REQUIRED_CLASSES = ("contact", "race")
+"""Classes that all weights have; others without weights are evaluated as contact."""
 ALL = "all"
 """The group of all positions, beside the groups of the classes."""
 

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from motif.benchmarks.benchmark_files import BenchmarkFile
 from motif.benchmarks.losses import (
-    MILLIPOINTS,
     ByGroup,
     LossDistribution,
     Losses,
@@ -28,6 +27,7 @@ from motif.benchmarks.losses import (
     paired,
 )
 from motif.board.identifiers import gnubg_id, position_key
+from motif.board.marks import MILLIPOINTS
 from motif.board.match_state import MatchState
 from motif.board.moves import Play, legal_plays
 from motif.board.packed import Board, pack_many

@@ -9,13 +9,12 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from motif.board.marks import MILLIPOINTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError
 
-MILLIPOINTS = 1000
-"""Millipoints per point."""
 Rows = slice | npt.NDArray[np.intp]
 """Selection of some of several decisions."""
 LIMITS = (0, 5, 20, 50, 100)

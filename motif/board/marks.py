@@ -9,6 +9,8 @@ and ``arLuckLevel``); names of error rates are ``aszRating`` and ``arThrsRating`
 
 from typing import Literal
 
+MILLIPOINTS = 1000
+"""Millipoints per point."""
 Mark = Literal["", "doubtful", "bad", "very bad"]
 
 DOUBTFUL, BAD, VERY_BAD = 0.03, 0.06, 0.12

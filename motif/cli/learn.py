@@ -231,7 +231,7 @@ def _print_fit(fitted: "FittedWeights", out: Path) -> None:
 
 def _choice(error: float | None) -> str:
     """Return a choice error, in points, as millipoints; an empty text for None."""
-    from motif.benchmarks.losses import MILLIPOINTS
+    from motif.board.marks import MILLIPOINTS
 
     return "" if error is None else f"{MILLIPOINTS * error:.1f}"
 

@@ -14,10 +14,9 @@ from motif.analysis.match.decisions import (
     Sum,
 )
 from motif.analysis.match.match_analysis import MatchAnalysis, Why, WorstCube, WorstPlay
-from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import boards_after, text_diagram
 from motif.board.game_record import ScoreJump, score_jumps
-from motif.board.marks import BLUNDER, MARKS, MIN_RATED
+from motif.board.marks import BLUNDER, MARKS, MILLIPOINTS, MIN_RATED
 from motif.board.match_file import WRITTEN_SUFFIXES, write_match
 from motif.board.notation import NO_MOVE
 from motif.reports.document import ShownAction, ShownDecision, rendered

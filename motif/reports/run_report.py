@@ -23,7 +23,7 @@ from motif.analysis.term_report import (
 from motif.analysis.unit_report import UnitSummary, unit_summaries
 from motif.benchmarks import BenchmarkFile, ErrorRate, ErrorRates
 from motif.benchmarks.choices import WorstDecision, player_choices, summary, worst_decisions
-from motif.benchmarks.losses import MILLIPOINTS
+from motif.board.marks import MILLIPOINTS
 from motif.board.packed import Board
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.probabilities import RANKING_HEAD

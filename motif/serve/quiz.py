@@ -15,7 +15,7 @@ from motif.analysis.confirmation import (
 )
 from motif.analysis.cube_records import as_shown, cube_answers
 from motif.analysis.judge import MatchOptions, for_match
-from motif.benchmarks.losses import MILLIPOINTS
+from motif.board.marks import MILLIPOINTS
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.parsing import parse_decision, parse_position

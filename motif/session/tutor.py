@@ -7,8 +7,9 @@ from typing import TypeVar
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
 from motif.analysis.cube_records import cube_rows, cube_words
 from motif.analysis.match.decision_errors import judge_cube, judge_plays
-from motif.analysis.match.decisions import MILLIPOINTS, Errors, errors_of
+from motif.analysis.match.decisions import Errors, errors_of
 from motif.analysis.match.record_walk import Moment, walk
+from motif.board.marks import MILLIPOINTS
 from motif.board.moves import Play
 from motif.doubling import CubeDecision
 from motif.runtime.errors import PlayerError

@@ -41,9 +41,9 @@ from motif.analysis.explain.valued_position import (
 )
 from motif.analysis.judge import known_error_rate
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
-from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
+from motif.board.marks import MILLIPOINTS
 from motif.board.match_state import MatchState
 from motif.board.movegen import ROLL_COUNTS
 from motif.board.moves import Play, checked_roll, legal_plays

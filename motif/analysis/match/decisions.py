@@ -24,9 +24,8 @@ from motif.analysis.match.decision_errors import (
     JudgedRoll,
 )
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll
-from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import Annotation
-from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, MIN_RATED, SIGNS, Mark, mark_of, rating
+from motif.board.marks import BLUNDER, LUCK_MARKS, MARKS, MILLIPOINTS, MIN_RATED, SIGNS, Mark, mark_of, rating
 from motif.board.notation import NO_MOVE
 from motif.board.packed import pack_many
 from motif.parameters.position_class import CLASS_NAMES, classify_many

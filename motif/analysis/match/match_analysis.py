@@ -28,7 +28,6 @@ from motif.analysis.match.decisions import (
     player_analysis,
 )
 from motif.analysis.match.record_walk import PlayedRoll, walk
-from motif.benchmarks.losses import MILLIPOINTS
 from motif.board.game_record import (
     Annotation,
     GameRecord,
@@ -37,6 +36,7 @@ from motif.board.game_record import (
     jacoby_rule,
     score_jumps,
 )
+from motif.board.marks import MILLIPOINTS
 from motif.board.match_state import MatchState
 from motif.board.moves import Play
 from motif.board.notation import NO_MOVE

@@ -13,7 +13,7 @@ from motif.runtime.files import write_text
 from tools.import_graph import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-_LONGEST = 300
+_MAX_SECONDS = 300
 """Maximum seconds for a cell, which may have to compile kernels."""
 
 
@@ -28,7 +28,7 @@ def run_notebook(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.Note
     Raises `nbclient.exceptions.CellExecutionError` for a cell that fails, with its message.
     """
     client = NotebookClient(
-        notebook, timeout=_LONGEST, resources={"metadata": {"path": str(folder)}}, record_timing=False
+        notebook, timeout=_MAX_SECONDS, resources={"metadata": {"path": str(folder)}}, record_timing=False
     )
     return client.execute()
 

@@ -21,7 +21,7 @@ import yaml
 
 from tools.import_graph import ROOT
 
-LARGEST = 15_000_000
+MAX_SIZE = 15_000_000
 """Maximum size of a wheel in bytes."""
 NEEDED = (
     "motif/py.typed",
@@ -58,8 +58,8 @@ def build(folder: Path) -> Path:
 
 def check_contents(wheel: Path) -> None:
     """Raise `WheelError` for a wheel that is too large, incomplete, or contains unwanted files."""
-    if (size := wheel.stat().st_size) > LARGEST:
-        raise WheelError(f"{wheel.name} has {size / 1e6:.1f} MB, more than {LARGEST / 1e6:.0f}")
+    if (size := wheel.stat().st_size) > MAX_SIZE:
+        raise WheelError(f"{wheel.name} has {size / 1e6:.1f} MB, more than {MAX_SIZE / 1e6:.0f}")
     names = zipfile.ZipFile(wheel).namelist()
     weights = [f"motif/weights/{path.name}" for path in (ROOT / "weights").glob("*.yaml*")]
     if missing := [name for name in (*NEEDED, *weights) if name not in names]:

@@ -61,7 +61,7 @@ _TAKES_PART = 1e-4
 
 EVERY = 10
 """Step between sampled positions of a game, because successive positions resemble each other."""
-FEWEST = 100
+MIN_BOARDS = 100
 """Minimum number of positions for statistics of many features."""
 
 _GAMES_AT_ONCE = 64
@@ -540,13 +540,13 @@ def self_play_positions(
 def dataset_positions(folder: Path, most: int, class_name: str | None) -> Board:
     """Return at most `most` positions (n, 26) of a dataset, of one class or all, spread evenly over it.
 
-    Raises `DatasetError` for an unreadable dataset or fewer than `FEWEST` positions.
+    Raises `DatasetError` for an unreadable dataset or fewer than `MIN_BOARDS` positions.
     """
     boards = np.concatenate([of_class(piece.boards, class_name) for piece in read_parts(folder)])
-    if len(boards) < FEWEST:
+    if len(boards) < MIN_BOARDS:
         kind = f"{class_name} " if class_name else ""
         raise DatasetError(
-            f"{folder}: an analysis needs at least {FEWEST} {kind}positions, not {len(boards)}"
+            f"{folder}: an analysis needs at least {MIN_BOARDS} {kind}positions, not {len(boards)}"
         )
     return boards[spread_rows(len(boards), most)]
 

@@ -32,7 +32,7 @@ _ITSELF = 0.995
 constant."""
 _GROUPS = 12
 """Maximum number of steps of a curve."""
-_SMALLEST = 40
+_MIN_POSITIONS = 40
 """Minimum number of positions of a step."""
 _SINGULAR, _TINY = 1e-9, 1e-30
 _QUARTERS = tuple(range(1, POINTS, HOME))
@@ -163,8 +163,8 @@ class Observed:
         """Return the mean value by steps of a feature, with the frame held constant."""
         column = self.features[:, feature]
         few = len(np.unique(column)) <= _GROUPS
-        full = max(0 if few else len(column) / _GROUPS, min(_SMALLEST, len(column) / 2))
-        groups = value_groups(column, full, min(_SMALLEST, full))
+        full = max(0 if few else len(column) / _GROUPS, min(_MIN_POSITIONS, len(column) / 2))
+        groups = value_groups(column, full, min(_MIN_POSITIONS, full))
         member = np.equal.outer(groups, np.arange(groups.max() + 1)).astype(np.float64)
         left = self._left(member, self.feature_frame(feature))
         # The residuals of all groups add up to 0, so the others are measured from one of them.

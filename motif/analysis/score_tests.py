@@ -29,7 +29,7 @@ _EXACT = 1e-6
 """Relative rounding error of float32."""
 _PLAYED = 1e-4
 """Tolerance for the single-precision evaluator, as a share of the value's range."""
-_FEWEST = 20
+_MIN_ROWS = 20
 """Minimum number of positions of a test."""
 _PERCENT = 100
 
@@ -145,7 +145,7 @@ def _monotone(analysis: EvaluatorAnalysis, values: ValuesOf) -> Iterator[ScoreTe
         ("a blot is hit", "a blot of the player on roll is hit", _hit),
     ):
         rows, worse = make(analysis.boards)
-        if len(rows) < _FEWEST:
+        if len(rows) < _MIN_ROWS:
             continue
         change = values(worse) - analysis.values[rows]
         falls = change < 0
@@ -191,7 +191,7 @@ def _hypotheses(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
     from scipy.stats import kruskal, normaltest
 
     raw, name = analysis.judged.raw, analysis.scale.raw
-    if len(raw) < _FEWEST or np.ptp(raw) == 0:
+    if len(raw) < _MIN_ROWS or np.ptp(raw) == 0:
         return
     skewness, kurtosis = moments(raw)
     statistic, p = (float(number) for number in normaltest(raw))
@@ -203,7 +203,9 @@ def _hypotheses(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
     )
     if analysis.scale.value == "S":
         yield _mean_of_zero(raw)
-    groups = [raw[rows] for rows in rows_of_classes(analysis.judged.classes).values() if len(rows) >= _FEWEST]
+    groups = [
+        raw[rows] for rows in rows_of_classes(analysis.judged.classes).values() if len(rows) >= _MIN_ROWS
+    ]
     if len(groups) > 1:
         statistic, p = (float(number) for number in kruskal(*groups))
         yield _hypothesis(

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from motif.analysis.evaluator_analysis import (
-    FEWEST,
+    MIN_BOARDS,
     dataset_positions,
     judgement,
     of_class,
@@ -43,7 +43,7 @@ from motif.sampling.dataset_files import dataset_fingerprint
 
 WORDS = 20
 """Parameters described in a weight file."""
-MOST = 10_000
+MAX_BOARDS = 10_000
 """Maximum number of positions over which effects are measured."""
 _WHETHER = "whether "
 _ROUND = (1.0, 2.0, 5.0, 10.0)
@@ -310,7 +310,7 @@ def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) 
     """Return the statistics of a head over its `boards` (n, 26), without standard errors.
 
     Boards where the head's probability is 0 by rule, or that bearoff tables cover, are left out.  Also return
-    the number of boards used.  Raises `DatasetError` if there are fewer than `FEWEST`.
+    the number of boards used.  Raises `DatasetError` if there are fewer than `MIN_BOARDS`.
     """
     own = _own_of_head(boards, weights, class_name, head)
     terms, vector = weight_vector(weights.classes[class_name][head])
@@ -326,16 +326,16 @@ def board_terms(boards: Board, weights: WeightFile, class_name: str, head: str) 
 
 
 def dataset_boards(folder: Path, class_name: str) -> Board:
-    """Return up to `MOST` positions (n, 26) of a class, spread evenly over a dataset."""
-    return dataset_positions(folder, MOST, class_name)
+    """Return up to `MAX_BOARDS` positions (n, 26) of a class, spread evenly over a dataset."""
+    return dataset_positions(folder, MAX_BOARDS, class_name)
 
 
 def observed_positions(
-    weights: WeightFile, boards: Board, class_name: str, head: str, most: int = MOST
+    weights: WeightFile, boards: Board, class_name: str, head: str, most: int = MAX_BOARDS
 ) -> Observed:
     """Return a head's values on at most `most` of the `boards` (n, 26) that it evaluates.
 
-    Raises `DatasetError` if there are fewer than `FEWEST`.
+    Raises `DatasetError` if there are fewer than `MIN_BOARDS`.
     """
     own = _own_of_head(boards, weights, class_name, head)
     return observed(weights, own[spread_rows(len(own), most)], head)
@@ -479,12 +479,12 @@ def _sentence_of_term(terms: Terms, positions: Observed, place: int, words: Phra
 
 
 def _own_of_head(boards: Board, weights: WeightFile, class_name: str, head: str) -> Board:
-    """Return the `boards` that a head evaluates; raises `DatasetError` for fewer than `FEWEST`."""
+    """Return the `boards` that a head evaluates; raises `DatasetError` for fewer than `MIN_BOARDS`."""
     own = of_class(boards, class_name)
     own = own[rows_of_head(own, head, FitSettings(bearoff=weights.bearoff))]
-    if len(own) < FEWEST:
+    if len(own) < MIN_BOARDS:
         raise DatasetError(
-            f"at least {FEWEST} {class_name} positions are needed to measure how much a term matters, "
+            f"at least {MIN_BOARDS} {class_name} positions are needed to measure how much a term matters, "
             f"not {len(own)}"
         )
     return own

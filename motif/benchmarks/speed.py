@@ -26,7 +26,7 @@ from motif.runtime.progress import Stopwatch
 
 _GAMES_AT_ONCE = 100
 _ALL_CORES = "_all_cores"
-_SHORTEST = 0.01
+_MIN_SECONDS = 0.01
 """Shortest measurement in seconds."""
 
 
@@ -40,8 +40,8 @@ def measure_speed(
     legal plays generated in random games. ``evaluations_per_second``: positions scored by `evaluator`. Each
     measurement takes about `seconds`.
     """
-    if not isinstance(seconds, Real) or not _SHORTEST <= seconds < math.inf:
-        raise SettingError(f"seconds must be at least {_SHORTEST}, not {shown(seconds)}", "seconds")
+    if not isinstance(seconds, Real) or not _MIN_SECONDS <= seconds < math.inf:
+        raise SettingError(f"seconds must be at least {_MIN_SECONDS}, not {shown(seconds)}", "seconds")
     workers = worker_count(jobs)
     tasks = {
         "pubeval_games_per_second": partial(_games_per_second, load_static("pubeval").model),

@@ -40,7 +40,7 @@ HOME_POINTS = np.uint64(0x3F)
 OUTFIELD_POINTS = np.uint64(0x03FFC0)
 OPPONENT_HOME_POINTS = np.uint64(0xFC0000)
 _ONE = np.uint64(1)
-_LONGEST = 7
+_MAX_RUN = 7
 
 
 @inline_kernel
@@ -140,7 +140,7 @@ def mirrored(mask):
 def longest_run(points):
     """Return the length of the longest run of ones, at most 7 because 15 checkers make at most 7 points."""
     run = np.int64(0)
-    for _ in range(_LONGEST):
+    for _ in range(_MAX_RUN):
         run += np.int64(points != 0)
         points &= points >> _ONE
     return run

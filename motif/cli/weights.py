@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from motif.fitting.significance import HeadTerms
     from motif.learning.recalibration import Calibration, Measured
 
-_OWN_GAMES = 2000
+_OWN_POSITIONS = 2000
 """Number of self-play positions over which the terms of an evaluator are compared."""
 _Head = Literal["win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon", "equity"]
 _Weights = Annotated[
@@ -65,7 +65,7 @@ class TermSource:
         option(
             "File of positions, one per line; - for standard input.",
             "FILE",
-            show_default=f"{_OWN_GAMES} self-play positions",
+            show_default=f"{_OWN_POSITIONS} self-play positions",
         ),
     ] = None
 
@@ -101,7 +101,7 @@ class TermSource:
             return dataset_boards(self.data, class_name)
         if self.positions is not None:
             return read_positions(self.positions)
-        return self_play_positions(static_player(evaluator), _OWN_GAMES, class_name, seed=seed, jobs=jobs)
+        return self_play_positions(static_player(evaluator), _OWN_POSITIONS, class_name, seed=seed, jobs=jobs)
 
 
 def _origin(words: Phrases, count: int, place: object) -> str:

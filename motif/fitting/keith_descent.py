@@ -35,7 +35,7 @@ _LEFT = 1e-8
 """A weight is at its best value when another step would add less than this share of its gain."""
 _MIN_CURVATURE_SHARE = 0.1
 """Share of Gauss-Newton's second derivative below which the true one is not trusted."""
-_LONGEST = 2.0
+_MAX_CHANGE = 2.0
 """Maximum root mean square change of the raw predictions by a Newton step."""
 _FLAT = 1e-8
 """A second derivative below this share of that at the steepest slope counts as rounding."""
@@ -95,7 +95,7 @@ def _sweep(variables, products, rows, penalty, spreads, weights, raw):
         if found[side, _MODEL_BEND] - ridge[0] <= _FLAT * spreads[j] * spreads[j] * total:
             found[side, _SLOPE] = ridge[0] * ridge[1]
             found[side, _MODEL_BEND] = found[side, _BEND] = ridge[0]
-        longest = _LONGEST / spreads[j] if spreads[j] > 0 else np.inf
+        longest = _MAX_CHANGE / spreads[j] if spreads[j] > 0 else np.inf
         moved, side = _settle(raw, column, tangents, side, rows, ridge, longest, found)
         if moved != 0:
             weights[j] += moved

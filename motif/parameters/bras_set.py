@@ -54,7 +54,7 @@ BRAS_SET = _builder.build()
 
 _HOME_RISK, _OUTFIELD_RISK, _FAR_RISK = 15, 10, 12
 _LONGEST_PRIME = 6
-_TALLEST = 5
+_MAX_STACK = 5
 _ONE = np.uint64(1)
 
 
@@ -69,7 +69,7 @@ def _pips_and_stacked(packed, half, own):
         count = np.int64(packed[half + place])
         pips += count * (place + 1)
         if place < PACKED_BAR:
-            stacked += max(count - _TALLEST, np.int64(0))
+            stacked += max(count - _MAX_STACK, np.int64(0))
     return pips, stacked
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from motif.analysis.evaluator_analysis import (
     EVERY,
-    FEWEST,
     HIGH_VIF,
     MAX_IMPORTANT,
+    MIN_BOARDS,
     EvaluatorAnalysis,
     analysis_of,
     analysis_summary,
@@ -108,7 +108,7 @@ def analyse(
     be written.
     """
     check_seed(seed)
-    check_count("positions", positions, FEWEST)
+    check_count("positions", positions, MIN_BOARDS)
     if player is not None and dataset is not None:
         raise SettingError("{player} and {dataset} cannot be combined", "player", "dataset")
     weights_to_analyse(evaluator, head, class_name)

@@ -28,7 +28,7 @@ from motif.runtime.arrays import FloatArray
 
 _BIN = 2.5
 """Width of a bin, in S."""
-_FEWEST = 20
+_MIN_POSITIONS = 20
 """Minimum number of positions in a bin that is drawn."""
 _LOW, _HIGH = 25.0, 95.0
 """Range of scores; no decision changes beyond it."""
@@ -80,7 +80,7 @@ def _draw_shares(axes: Axes, positions: DoublingSet) -> None:
     series = [positions.doubles, positions.drops, positions.chances]
     counts, _ = np.histogram(positions.scores, _EDGES)
     means = binned_statistic(positions.scores, series, bins=_EDGES).statistic
-    shown = np.flatnonzero(counts >= _FEWEST)
+    shown = np.flatnonzero(counts >= _MIN_POSITIONS)
     for shares, look in zip(_PERCENT * means[:, shown], (SOLID, DASHED, _WINS), strict=True):
         axes.plot(_EDGES[shown] + _BIN / 2, shares, **look | {"markersize": 3})
 

@@ -99,7 +99,7 @@ class ClusterError(MotifError):
 
 TRACEBACK_VARIABLE = "MOTIF_TRACEBACK"
 """Environment variable that makes internal errors print their traceback."""
-_LONGEST = 40
+_MAX_SHOWN = 40
 _LONGEST_LINE = 1000
 _CUT = "..."
 
@@ -111,7 +111,7 @@ class _Short(reprlib.Repr):
         super().__init__()
         self.maxlevel = 3
         # `shown` cuts longer texts anyway.
-        self.maxstring = self.maxother = 2 * _LONGEST
+        self.maxstring = self.maxother = 2 * _MAX_SHOWN
 
     def repr_int(self, number: int, level: int) -> str:
         """Return the number as text; Python refuses to convert numbers with thousands of digits."""
@@ -127,7 +127,7 @@ _SHORT = _Short()
 def shown(value: object) -> str:
     """Return the `repr` of a value on one line, cut to 40 characters."""
     text = _SHORT.repr(value).replace("\n", "")
-    return text if len(text) <= _LONGEST else text[: _LONGEST - len(_CUT)] + _CUT
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - len(_CUT)] + _CUT
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:

@@ -45,7 +45,7 @@ _DELTA_BYTE_ARRAY = 7
 _LONGEST_HEADER = 1 << 16
 _STOP, _TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 0, 1, 2, 3, 6, 7, 8, 9, 10, 12
 """Types of Thrift's compact protocol; those between `_BYTE` and `_I64` are integers, too."""
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
 @contextmanager
@@ -168,7 +168,7 @@ class _Header:
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """Return the fields of a structure by their numbers."""
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             raise ValueError("a structure is nested too deeply")
         fields: dict[int, Any] = {}
         number = 0

@@ -6,8 +6,8 @@ from pathlib import Path
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.settings import setting
 
-_MOST = 2**31 - 1
-_LIMITS = {"port": (0, 65535), "body": (1024, _MOST), "connections": (16, _MOST)}
+_MAX_NUMBER = 2**31 - 1
+_LIMITS = {"port": (0, 65535), "body": (1024, _MAX_NUMBER), "connections": (16, _MAX_NUMBER)}
 """Limits of numbers, which otherwise are at least 1."""
 
 
@@ -53,7 +53,7 @@ class ServeSettings(ServeAddress):
     def check(self) -> None:
         """Raise `SettingError` for an invalid value."""
         for name, value in vars(self).items():
-            low, high = _LIMITS.get(name, (1, _MOST))
+            low, high = _LIMITS.get(name, (1, _MAX_NUMBER))
             if isinstance(value, int) and not low <= value <= high:
                 raise SettingError(f"{name} must be {low} to {high}, not {value}", name)
         for origin in self.origins:

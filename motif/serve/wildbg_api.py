@@ -28,7 +28,7 @@ from motif.serve.engine_service import EngineService
 
 router = APIRouter(tags=["wildbg"])
 _LONGEST_MATCH = 25
-_SMALLEST, _LARGEST = -128, 127
+_MIN_COUNT, _MAX_COUNT = -128, 127
 """Range of a number of checkers, as in wildbg."""
 
 
@@ -43,7 +43,7 @@ class _Query:
         self._items = request.query_params.multi_items()
 
     def number(
-        self, name: str, default: int | None = None, low: int = _SMALLEST, high: int = _LARGEST
+        self, name: str, default: int | None = None, low: int = _MIN_COUNT, high: int = _MAX_COUNT
     ) -> int:
         """Return the number `name`, which is required unless there is a `default`."""
         texts = [text for key, text in self._items if key == name]

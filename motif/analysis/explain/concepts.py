@@ -37,7 +37,7 @@ from motif.parameters.named_sets import features
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.streams import DICE_PAIRS
 
-_MOST = 8
+_MAX_EVENTS = 8
 """Maximum number of separate events; with the exposure, they give 512 positions."""
 MIN_SHOTS = 2
 """Minimum difference of hitting rolls to mention, and that counts as an event of its own."""
@@ -115,7 +115,7 @@ class Contribution:
 
 
 def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> tuple[Event, ...]:
-    """Return at most `_MOST` events that turn the board `second` (26,) into `first`, seen by the mover.
+    """Return at most `_MAX_EVENTS` events that turn the board `second` (26,) into `first`, seen by the mover.
 
     `moves` has the moves of both plays, one for each die.
     """
@@ -132,7 +132,7 @@ def events_between(first: Board, second: Board, moves: tuple[Moves, Moves]) -> t
             events = _together(events, partial(Event.arrives, point=point))
         if own[1][point] >= 2 > own[0][point] or point in missed:
             events = _together(events, partial(Event.leaves, point=point))
-    while len(events) > _MOST:
+    while len(events) > _MAX_EVENTS:
         events = [*events[:-2], events[-2].joined(events[-1])]
     return tuple(events)
 

@@ -27,7 +27,7 @@ _GROUPS = {"back game": _BACK_CHECKERS}
 """Groups that are shown under another name."""
 _MIN_SHARE = 0.2
 """Minimum size of a measurement relative to the largest of its group."""
-_MAX_GROUPS, _LEFT_UNTOLD = 5, 0.1
+_MAX_GROUPS, _LEFT_OUT = 5, 0.1
 """Maximum number of groups, and the share of the total that may be left out."""
 _MAX_FACTS = 3
 """Maximum number of measurements of a group."""
@@ -221,7 +221,7 @@ def group_lines(
     remainder = everything = sum(abs(group.contribution) for group in groups)
     count = 0
     for group in counting[:_MAX_GROUPS]:
-        if count and remainder < _LEFT_UNTOLD * everything and count + 1 < len(counting):
+        if count and remainder < _LEFT_OUT * everything and count + 1 < len(counting):
             break
         said = list(facts(group)) or [words.say("measured", "limits")] * (group.name == PROBABILITY_LIMITS)
         name, amount = capitalized(words.group(group.name)), scale.in_words(group.contribution, words)

@@ -141,7 +141,7 @@ class DatasetDecisions(RecordedDecisions):
 
 
 def dataset_decisions(path: str, parts: Iterable["Dataset"]) -> DatasetDecisions:
-    """Return the decisions of the dataset at `path`; `parts` come from `motif.sampling.read_parts`.
+    """Return the decisions of the dataset at `path`; `parts` come from `read_parts`.
 
     Raises `BenchmarkError` if no decision has two recorded plays, or for a label that is not finite.
     """

@@ -1,6 +1,5 @@
 """Commands about match records: analyse and convert."""
 
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +18,7 @@ from motif.cli.printing import PIPED_WIDTH, note, print_table, printed_json, say
 from motif.evaluators.known_players import entry_of, own_name, without_plies
 from motif.runtime.errors import RecordError, SettingError
 from motif.runtime.files import check_target
-from motif.runtime.layout import counted
+from motif.runtime.layout import columns, counted
 
 if TYPE_CHECKING:
     from motif.analysis.match import MatchAnalysis
@@ -148,8 +147,7 @@ def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
     for sentence in reading_of_figures(match):
         say(sentence)
     say("")
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPED_WIDTH
-    for line in worst_lines(match, width):
+    for line in worst_lines(match, columns(sys.stdout) or PIPED_WIDTH):
         print(line)
     if lucky := match.jokers(jokers):
         print("The luckiest rolls\n")

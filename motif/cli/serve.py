@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from threading import Thread
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 from motif.analysis.judge import JUDGE
 from motif.cli.interrupts import resumable
@@ -24,11 +24,8 @@ from motif.cli.options import (
 from motif.cli.printing import accept_any_text, complain
 from motif.runtime.errors import SettingError
 from motif.runtime.package import install_command
+from motif.serve.serve_settings import MAX_PORT, ServeSettings
 
-if TYPE_CHECKING:
-    from motif.serve.serve_settings import ServeSettings
-
-_LAST_PORT = 2**16 - 1
 _Result = TypeVar("_Result")
 
 
@@ -55,8 +52,8 @@ def serve_gnubg(
     from motif.serve.gnubg_server import ConnectionLimits, GnubgServer, Rules
     from motif.serve.opponent import Opponent
 
-    if not 0 <= port <= _LAST_PORT:
-        raise SettingError(f"--port must be 0 to {_LAST_PORT}, not {port}")
+    if not 0 <= port <= MAX_PORT:
+        raise SettingError(f"--port must be 0 to {MAX_PORT}, not {port}")
     opponent = Opponent(player, seed)
     with GnubgServer(opponent, host, port, Rules(jacoby, beavers), ConnectionLimits(idle=idle)) as server:
         opponent.warm_up()
@@ -124,7 +121,9 @@ def serve_http(
 def web(
     port: Annotated[
         int | None,
-        option("Port to listen on; 0 for a free one.", min=0, max=65535, show_default="8080 if it is free"),
+        option(
+            "Port to listen on; 0 for a free one.", min=0, max=MAX_PORT, show_default="8080 if it is free"
+        ),
     ] = None,
     open: Annotated[bool, option("Open the page in the browser.")] = True,
 ) -> None:
@@ -134,8 +133,6 @@ def web(
     get hints and explanations, set up positions and analyse matches.  Games are saved.  Ctrl-C stops the
     server.
     """
-    from motif.serve.serve_settings import ServeSettings
-
     server = http_server()
     settings = ServeSettings()
     ready = _open if open else str

@@ -582,8 +582,8 @@ class ErrorMessage(BaseModel):
     )
 
 
-_REFERENCE = "#/components/schemas/"
-_JSON_ERROR: Record = {"application/json": {"schema": {"$ref": f"{_REFERENCE}{ErrorMessage.__name__}"}}}
+REFERENCE = "#/components/schemas/"
+_JSON_ERROR: Record = {"application/json": {"schema": {"$ref": f"{REFERENCE}{ErrorMessage.__name__}"}}}
 _STATUSES = {
     400: "The request is invalid.",
     404: "What the request names does not exist.",
@@ -613,7 +613,7 @@ def streamed_answers(*models: type[BaseModel]) -> dict[int | str, Record]:
     fields = {
         "job": {"type": "string", "description": "First line: the ID, for DELETE /api/v1/jobs/{job}."},
         "progress": {"type": "object", "required": list(progress), "properties": progress},
-        "result": {"anyOf": [{"$ref": f"{_REFERENCE}{model.__name__}"} for model in models]},
+        "result": {"anyOf": [{"$ref": f"{REFERENCE}{model.__name__}"} for model in models]},
         "error": {"type": "string", "description": "Last line of work that failed."},
     }
     line = {

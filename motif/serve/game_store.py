@@ -17,6 +17,7 @@ from typing import TypedDict
 
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text
+from motif.rollouts.games import SeededDice
 from motif.runtime.errors import MotifError, PlayerError, RecordError, plain_text
 from motif.runtime.frames import Record
 from motif.runtime.progress import end_if_cancelled
@@ -45,7 +46,6 @@ _FORMAT = "motif-game/1"
 MAX_GAMES = 500
 _IN_MEMORY = 32
 _NAME_BYTES = 9
-_SEEDS = 2**31
 _SHOWN_EVENTS = 12
 """Maximum number of events that are shown of a loaded game."""
 _LISTED = 20
@@ -116,7 +116,8 @@ class GameStore:
         """
         check_seat(seat)
         check_opponent(opponent)
-        game = KeptGame.from_record(record, settings_to_continue(record, opponent, _seed(seed), day, seat))
+        settings = settings_to_continue(record, opponent, SeededDice(seed).seed, day, seat)
+        game = KeptGame.from_record(record, settings)
         return self._begun(game)
 
     def _begun(self, game: KeptGame) -> Record:
@@ -292,11 +293,7 @@ class GameStore:
 
 def new_settings(opponent: str, rules: SessionRules, seed: int | None, day: str, name: str) -> GameSettings:
     """Make the settings of a new game, with a random seed by default."""
-    return GameSettings(opponent, _seed(seed), day, rules, name)
-
-
-def _seed(seed: int | None) -> int:
-    return secrets.randbelow(_SEEDS) if seed is None else seed
+    return GameSettings(opponent, SeededDice(seed).seed, day, rules, name)
 
 
 def _document(game: KeptGame) -> str:

@@ -37,6 +37,7 @@ from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import end_with, handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
+from motif.serve.answers import REFERENCE
 from motif.serve.bodies import InvalidRequest, first_fault, json_answer, problem, service_of
 from motif.serve.database import NoRoomError, NotStoredError, StorageError
 from motif.serve.engine_service import EngineService
@@ -97,7 +98,6 @@ STATUSES: dict[type[Exception], int] = {
 """Statuses of errors; all others are bad requests."""
 _VALIDATION = ("HTTPValidationError", "ValidationError")
 """The framework's answers to invalid input, which here is one line with the status 400."""
-_REFERENCE = "#/components/schemas/"
 
 
 def create_app(settings: ServeSettings) -> FastAPI:
@@ -372,7 +372,7 @@ def _route(schema: Record, method: str, path: str, operation: Record) -> Route:
     shown = {one["name"]: one.get("example", *one["schema"].get("examples", [])[:1]) for one in parameters}
     query = "&".join(f"{name}={example}" for name, example in shown.items() if example is not None)
     answer = _json(operation["responses"]["200"]).get("example")
-    name = _json(operation.get("requestBody", {})).get("schema", {}).get("$ref", "").removeprefix(_REFERENCE)
+    name = _json(operation.get("requestBody", {})).get("schema", {}).get("$ref", "").removeprefix(REFERENCE)
     body = schema["components"]["schemas"].get(name, {})
     fields = [
         (one["name"], _kind(one["schema"]) + _NEEDED * one["required"], one.get("description", ""))
@@ -401,7 +401,7 @@ def _json(message: Record) -> Record:
 
 def _kind(about: Record) -> str:
     if "$ref" in about:
-        return str(about["$ref"]).removeprefix(_REFERENCE)
+        return str(about["$ref"]).removeprefix(REFERENCE)
     if "anyOf" in about:
         return " or ".join(_kind(one) for one in about["anyOf"] if one.get("type") != "null")
     if "enum" in about:

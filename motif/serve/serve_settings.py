@@ -7,7 +7,8 @@ from motif.runtime.errors import SettingError, shown
 from motif.runtime.settings import setting
 
 _MAX_NUMBER = 2**31 - 1
-_LIMITS = {"port": (0, 65535), "body": (1024, _MAX_NUMBER), "connections": (16, _MAX_NUMBER)}
+MAX_PORT = 2**16 - 1
+_LIMITS = {"port": (0, MAX_PORT), "body": (1024, _MAX_NUMBER), "connections": (16, _MAX_NUMBER)}
 """Limits of numbers, which otherwise are at least 1."""
 
 

@@ -178,9 +178,9 @@ def _order(moment: Moment) -> tuple[int, int]:
 
 def _chance(roll: PlayedRoll, static: Evaluator) -> float:
     """Return player 0's winning probability before `roll`."""
-    state = replace(roll.state, dice=None)
+    state = valued_state(roll.state)
     if state.length:
-        cubeful = static.with_cube(cube_model_of(valued_state(state)))
+        cubeful = static.with_cube(cube_model_of(state))
         value = float(cubeful.equity_many(roll.position.board[None])[0])
         chance = min(max(scale(state).value(value), 0.0), 1.0)
     else:

@@ -76,7 +76,7 @@ def compare_plays(
     player: PlayerLike = LATEST,
     settings: RolloutSettings | None = None,
     *,
-    plays: Sequence[str | Play] | str | Play = (),
+    plays: Sequence[str | Play] | str | Play | None = None,
     candidates: int = CANDIDATES,
     cubeful: bool = False,
     jobs: int | None = None,
@@ -96,7 +96,7 @@ def compare_plays(
         The play or plays to compare, in notation such as ``"8/5 6/5"``; by default the best plays according
         to the player.  Plays that lead to the same position are one play.
     candidates
-        Number of plays to compare if `plays` is empty, at least 1.
+        Number of plays to compare without `plays`, at least 1.
     cubeful
         Whether the cube is in play although neither `position` nor a keyword gives a match or a cube.
     jobs
@@ -126,10 +126,9 @@ def compare_plays(
     place, state = position_and_match(position)
     dice, evaluator = given_roll(roll, state), evaluator_of(player)
     legal = plays_of(place, dice)
-    is_one = isinstance(plays, str | Play) or not isinstance(plays, Iterable)
-    several = cast(Iterable[str | Play], [plays] if is_one else plays)
+    several = [plays] if isinstance(plays, str | Play) or not isinstance(plays, Iterable) else plays
     check_flag("cubeful", cubeful)
-    named = [legal_play(play, legal, dice) for play in several]
+    named = None if plays is None else [legal_play(cast("str | Play", play), legal, dice) for play in several]
     options = match_options(match)
     valued_state = for_match(evaluator, options, state)
     rules = settings_with(RolloutSettings, settings, changes)
@@ -141,7 +140,7 @@ def compare_plays(
         dice,
         evaluator,
         rules,
-        plays=named or None,
+        plays=named,
         candidates=candidates,
         cube_model=cube_model_for(options.state_of(state)) if cubeful else cube_model_of(valued_state),
         jobs=jobs,

@@ -327,7 +327,7 @@ class Regressed:
         (lambda: _rolled().push(3), "a play must be a Play, or notation such as '8/5 6/5', not 3"),
         (lambda: motif.explain(START, "31", PLAYER, better=3), "a play must be a Play, or notation such as"),
         (lambda: motif.compare_plays(START, "31", PLAYER, plays=[3]), "a play must be a Play, or notation"),
-        (lambda: motif.compare_plays(START, "31", PLAYER, plays=None), "a play must be a Play, or notation"),
+        (lambda: motif.compare_plays(START, "31", PLAYER, plays=[]), "no plays to compare"),
         (lambda: motif.analyse(_record(), confirm="x"), "confirm must be RolloutSettings, True or False, no"),
         (lambda: motif.analyse(_record(), worst="x"), "worst must be a whole number, not 'x'"),
         (lambda: motif.analyse(_record(), cube="x"), "cube must be True or False, not 'x'"),

@@ -143,6 +143,8 @@ SAYS = {
     "motif.compare_plays(start, '31', plays=motif.legal_plays(start, '64'))": "illegal play of 31: 8/2 6/2",
     "motif.explain(start, '31', versus=motif.legal_plays(start, '64')[0])": "illegal play of 31: 8/2 6/2",
     "motif.rank(start, '31', 'simple').of(motif.legal_plays(start, '64')[0])": "illegal play of 31: 8/2 6/2",
+    "motif.evaluate(data, 'simple')": "games>; evaluate_many takes its boards, data.boards",
+    "motif.evaluate_many(data, 'simple')": "games>; evaluate_many takes its boards, data.boards",
     "motif.evaluate_many([start, 'xx'])": "row 1: invalid position 'xx'",
     "motif.cube_efficiency('latest@1', 2, 2)": "cube_efficiency requires weights without lookahead",
     "data.X(extend('motif'))": "parameters must be a set, its name or a file, not",

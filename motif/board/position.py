@@ -108,9 +108,9 @@ class Position:
         if isinstance(value, str):
             return cls.from_id(value)
         # Lists of different lengths have no number of dimensions; `faults` refuses them.
-        if not isinstance(value, list | tuple) and np.ndim(value) == 0:
+        if hasattr(value, "boards") or (not isinstance(value, list | tuple) and np.ndim(value) == 0):
             raise PositionError(
-                f"a position must be a Position, an ID or {BOARD_SIZE} numbers, not {shown(value)}"
+                f"a position must be a Position, an ID or {BOARD_SIZE} numbers, not {_wrong(value)}"
             )
         return cls(value)
 
@@ -261,9 +261,14 @@ def as_boards(positions: Positions) -> Board:
 
 def _listed(positions: object) -> Iterable[Any]:
     if isinstance(positions, str | Position) or not isinstance(positions, Iterable):
-        what = "one position" if isinstance(positions, str | Position) else shown(positions)
+        what = "one position" if isinstance(positions, str | Position) else _wrong(positions)
         raise PositionError(f"positions must be a list or an array of shape (n, {BOARD_SIZE}), not {what}")
     return positions
+
+
+def _wrong(value: object) -> str:
+    """Return `value` for a message; of a dataset, also where its boards are."""
+    return shown(value) + "; evaluate_many takes its boards, data.boards" * hasattr(value, "boards")
 
 
 def _fault_of_rows(rows: Any, first: int = 0) -> PositionError:

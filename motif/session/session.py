@@ -63,6 +63,7 @@ class SessionRules(SettingFields):
             object.__setattr__(self, "beavers", True)
         for name, is_on, verbs in (
             ("the Jacoby rule", self.jacoby, ("is", "needs")),
+            ("raccoons", self.raccoons, ("are", "need")),
             ("beavers", self.beavers, ("are", "need")),
         ):
             if is_on and self.length:

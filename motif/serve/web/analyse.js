@@ -47,13 +47,13 @@ async function showLanding(view) {
 }
 
 export function titleOf({ match, number }) {
-  return `${match.names.map(nameOf).join(" \u2013 ")}, ${formatOf(match)}${number ? `, ${t("game number", { number })}` : ""}`;
+  return `${match.names.map(nameOf).join(" – ")}, ${formatOf(match)}${number ? `, ${t("game number", { number })}` : ""}`;
 }
 
 export function analysisList(analyses) {
   return keptList(analyses.map((one) => {
     const own = one.players && one.seat !== null ? one.players[one.seat] : null;
-    const more = [` ${when(one.made)}`, own?.pr && `PR ${figure(own.pr, 1)}`, !one.players && t("unfinished")].filter(Boolean).join(" \u00b7 ");
+    const more = [` ${when(one.made)}`, own?.pr && `PR ${figure(own.pr, 1)}`, !one.players && t("unfinished")].filter(Boolean).join(" · ");
     return { href: `#/analyse/${one.analysis}`, path: `analyses/${one.analysis}`, words: titleOf(one), more };
   }), { deleted: t("analysis deleted"), label: "delete analysis" });
 }

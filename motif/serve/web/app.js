@@ -41,7 +41,7 @@ async function open(focus = true) {
   const number = ++visit;
   document.querySelector("dialog[open]")?.close();
   showHead(name);
-  document.title = `${t(`view ${name}`)} \u2013 motif`;
+  document.title = `${t(`view ${name}`)} – motif`;
   const view = h("main", { id: "view", tabindex: -1, class: `view-${name}` });
   document.getElementById("view").replaceWith(view);
   useKeys(null);

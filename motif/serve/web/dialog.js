@@ -6,7 +6,7 @@ import { t } from "./texts.js";
 const TIME_TO_UNDO = 7000;
 
 export function dialog(title, ...content) {
-  const close = button("\u00d7", () => shown.close(), { class: "close", "aria-label": t("close") });
+  const close = button("×", () => shown.close(), { class: "close", "aria-label": t("close") });
   const shown = h("dialog", { "aria-label": title, onclose: () => shown.remove() },
     h("div", { class: "dialog-head" }, h("h2", title), close), ...content);
   shown.addEventListener("click", (event) => {

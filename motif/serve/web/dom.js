@@ -124,7 +124,7 @@ export function figure(value, digits) {
 
 export function signed(value, digits = 3) {
   const isNegative = value < 0 && Number(value.toFixed(digits)) !== 0;
-  return (isNegative ? "\u2212" : "+") + figure(Math.abs(value), digits);
+  return (isNegative ? "−" : "+") + figure(Math.abs(value), digits);
 }
 
 export function gap(value) {
@@ -132,7 +132,7 @@ export function gap(value) {
 }
 
 export function within(words, se) {
-  return se ? `${words} \u00b1 ${figure(se, 3)}` : words;
+  return se ? `${words} ± ${figure(se, 3)}` : words;
 }
 
 export function percent(share, digits = 1) {

@@ -5,8 +5,8 @@ import { s } from "./dom.js";
 import { preference } from "./preferences.js";
 
 export const BAR = 25, OFF = 0, OPPONENT_BAR = -1;
-export const COLUMN = 46, RADIUS = 20, ROWS = 5;
-const STEP = 41, SLAB = 13, TOP = 24, FIELD = 6 * COLUMN;
+export const RADIUS = 20, ROWS = 5;
+const COLUMN = 46, STEP = 41, SLAB = 13, TOP = 24, FIELD = 6 * COLUMN;
 const PIPS = { 1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi" };
 const DIE = 46;
 const NARROW = matchMedia("(max-width: 40rem) and (orientation: portrait)");

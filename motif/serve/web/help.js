@@ -3,8 +3,8 @@ import { h, table } from "./dom.js";
 import { capital } from "./plays.js";
 import { known, t } from "./texts.js";
 
-const KEYS = [["\u2190 \u2191 \u2192 \u2193", "help arrows"], ["Enter", "help enter"], ["Shift + Enter", "help shift"], ["U, Ctrl+Z", "undo checker"], ["Esc", "help escape"], ["R", "roll"], ["D", "cube double"], ["T, P", "help answer"],
-  ["S", "swap"], ["B", "take back"], ["H", "hint"], ["C", "cube advice"], ["N", "help next"], ["W", "help new"], ["\u2190 \u2192", "help steps"], ["\u2191 \u2193", "help list"], ["?", "help help"]];
+const KEYS = [["← ↑ → ↓", "help arrows"], ["Enter", "help enter"], ["Shift + Enter", "help shift"], ["U, Ctrl+Z", "undo checker"], ["Esc", "help escape"], ["R", "roll"], ["D", "cube double"], ["T, P", "help answer"],
+  ["S", "swap"], ["B", "take back"], ["H", "hint"], ["C", "cube advice"], ["N", "help next"], ["W", "help new"], ["← →", "help steps"], ["↑ ↓", "help list"], ["?", "help help"]];
 const PRESSES = ["press checker", "press point", "press drag", "press dice", "press cube", "press board"];
 const GLOSSARY = ["equity", "pr", "error rate", "luck", "ply", "rollout", "blot", "anchor", "prime", "shot", "pips", "gammon", "crawford", "jacoby", "beaver", "take point", "window", "mwc"];
 

@@ -57,7 +57,7 @@ function themes(sums) {
   const list = section(t("errors by theme"), source(t("theme words")),
     h("ul", { class: "groups" }, sums.map(({ theme, count, cost }) => {
       const piece = styled("bar-piece for", { width: `${Math.max(2, Math.round(100 * cost / sums[0].cost))}%` });
-      return h("li", h("span", known(`theme ${theme}`, theme), h("small", ` \u00b7 ${t("error count", { count })}`)),
+      return h("li", h("span", known(`theme ${theme}`, theme), h("small", ` · ${t("error count", { count })}`)),
         h("span", { class: "bar-track flat", "aria-hidden": "true" }, piece), h("span", { class: "amount" }, signed(-cost / 1000, 3)));
     })));
   list.id = "themes";

@@ -6,9 +6,6 @@ const STEPS = { dice: 650, move: 320, hit: 240, rest: 350, banner: 1250, opening
 const LEAST = { banner: 1000, opening: 1000 };
 const quiet = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Tests may replace this clock. */
-export const clock = { wait: (time) => new Promise((done) => { setTimeout(done, time); }) };
-
 export function isShown() {
   return preference("speed") !== "off" && document.visibilityState === "visible";
 }
@@ -23,5 +20,5 @@ export function timeOf(step) {
 }
 
 export async function pause(step) {
-  if (isShown()) await clock.wait(timeOf(step));
+  if (isShown()) await new Promise((done) => { setTimeout(done, timeOf(step)); });
 }

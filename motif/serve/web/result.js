@@ -24,7 +24,7 @@ export class ResultCard {
     const figures = h("div", { class: "result-figures", role: "status" }, working(t("finding errors")));
     const score = ["me", "opponent"].map((who, k) => `${this.game.nameOf(who)} ${state.score[k]}`).join(", ");
     show(place, h("section", { class: "result-card" },
-      h("h2", t(state.winner ? "match over" : "game over")), h("p", h("strong", t("score shown", { score })), state.rules.length > 0 && ` \u00b7 ${formatOf(state.rules)}`), figures));
+      h("h2", t(state.winner ? "match over" : "game over")), h("p", h("strong", t("score shown", { score })), state.rules.length > 0 && ` · ${formatOf(state.rules)}`), figures));
     this.judge(figures, state);
   }
 

@@ -54,7 +54,7 @@ async function rollOut(place, about, isPlay, steps, play = []) {
 }
 
 function spread(se) {
-  return [" ", h("small", `\u00b1\u00a0${figure(se, 3)}`)];
+  return [" ", h("small", `±\u00a0${figure(se, 3)}`)];
 }
 
 function playsTable({ plays, player, trials }) {

@@ -88,7 +88,7 @@ async function showStart(view, message = "") {
 export function gameList(games) {
   return keptList(games.map((one) => ({
     href: `#/play/${one.game}`, path: `games/${one.game}`,
-    words: `${nameOf(one.opponent)}, ${formatOf(one)}, ${one.score.join("\u2013")}`,
-    more: ` ${when(one.changed)}${one.asks === "nothing" ? ` \u00b7 ${t("over")}` : ""}`,
+    words: `${nameOf(one.opponent)}, ${formatOf(one)}, ${one.score.join("–")}`,
+    more: ` ${when(one.changed)}${one.asks === "nothing" ? ` · ${t("over")}` : ""}`,
   })), { deleted: t("game deleted"), label: "delete this" });
 }

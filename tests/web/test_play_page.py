@@ -253,6 +253,25 @@ def test_the_tutor_objects_and_can_be_overruled(page, server):
     assert "6/3 6/2" in page.text_content(".log")
 
 
+@pytest.mark.parametrize("change", ["the better play", "another checker"])
+def test_a_warning_goes_when_the_play_changes(page, server, change):
+    begin(page, server, opponent="pubeval", seed=4)
+    page.check("#tutor")
+    press(page, 6)
+    press(page, 6)  # 6/2 6/3
+    page.click("#ok")
+    page.wait_for_selector("#anyway")
+    if change == "the better play":
+        page.click(".two-plays .play >> nth=0")
+    else:
+        page.click("#undo")
+        press(page, 24)
+    assert page.text_content(".tutor") == ""
+    page.uncheck("#tutor")
+    decide(page, "#ok")
+    assert "6/3 6/2" not in page.text_content(".log")
+
+
 def test_cube_advice_says_what_the_command_says(page, server):
     begin(page, server, opponent="pubeval", length=5, seed=5)
     while not page.query_selector("#double"):

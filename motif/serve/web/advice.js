@@ -117,7 +117,7 @@ function rollGrid(grid, better, worse) {
   const most = Math.max(...grid.flat().map(Math.abs), 1e-9);
   const cell = (value) => {
     const strength = Math.ceil(4 * Math.abs(value) / most);
-    const sign = Math.abs(value) < 0.005 ? "" : value > 0 ? "+" : "\u2212";
+    const sign = Math.abs(value) < 0.005 ? "" : value > 0 ? "+" : "−";
     return h("td", { class: sign && `${value > 0 ? "for" : "against"} s${strength}` }, sign + figure(Math.abs(value), 2).replace(/^0(?=[.,])/, ""));
   };
   const caption = t("grid caption", { better, worse }), faces = grid.map((_, k) => String(k + 1));

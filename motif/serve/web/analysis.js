@@ -90,7 +90,7 @@ export class Analysis {
     this.whom = choice("whom", [["", t("of both")], ...names], "", () => this.fill());
     this.seats = choice("my-seat", [["", t("nobody chosen")], ...names], String(seat ?? ""), (one) => one && this.sit(Number(one)));
     this.learn = h("span");
-    const step = (key, by) => button(by < 0 ? "\u25c2" : "\u25b8", () => this.step(by), { id: key, "aria-label": t(key), title: t(key) });
+    const step = (key, by) => button(by < 0 ? "◂" : "▸", () => this.step(by), { id: key, "aria-label": t(key), title: t(key) });
     const labelled = (key, control) => h("label", { class: "inline" }, t(key), " ", control);
     Object.assign(this, frame(this.view, title, this.board, "analysis", t("decisions")));
     this.message.replaceWith(this.words);
@@ -143,7 +143,7 @@ export class Analysis {
     const inMatch = this.match.length > 0;
     const lost = (one) => `${figure(one.total, 3)} (${inMatch ? percent(one.mwc, 2) : figure(one.points, 2)})`;
     const inAll = (key) => `${t(key)} (${t(inMatch ? "term mwc" : "in points")})`;
-    const known = (value, words) => (value === null ? "\u2013" : words(value));
+    const known = (value, words) => (value === null ? "–" : words(value));
     const adjusted = (result) => (inMatch ? `${signed(100 * result, 1)}\u00a0%` : signed(result, 2));
     const rows = [
       ["PR", (one) => known(one.pr, (pr) => figure(pr, 1) + ratingOf(one.pr_word))],
@@ -238,7 +238,7 @@ export class Analysis {
     show(this.advice);
     this.draw();
     this.showBars(one);
-    show(this.last, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${one.dice.join("-")} \u00b7 ${t("luck")} ${signed(one.luck)}` : ""}`);
+    show(this.last, `${t("where", one)}: ${this.nameOf(one.on_roll)}${one.is_play ? ` ${one.dice.join("-")} · ${t("luck")} ${signed(one.luck)}` : ""}`);
     show(this.words, h("p", this.verdict(one)));
     this.showTable(one);
     this.setUp.href = `#/position/${encodeURIComponent(one.xgid)}`;

@@ -124,7 +124,7 @@ export class Game {
   changed() {
     this.showBars(this.turn?.board ?? this.state.board);
     this.showActions();
-    if (!this.turn?.path.length && !this.state.result) show(this.sheet); // a warning about a play that was undone
+    if (!this.state.result) show(this.sheet); // a warning is about the play that was on the board
   }
 
   showBars(board) {
@@ -174,7 +174,7 @@ export class Game {
     const { log } = this.state;
     const own = log.findLastIndex((one) => one.who === "me");
     const since = this.since !== null && this.since < log.length ? this.since : own + 1;
-    return log.slice(since).slice(-4).map((one) => this.logged(one)).join("  \u00b7  ");
+    return log.slice(since).slice(-4).map((one) => this.logged(one)).join("  ·  ");
   }
 
   resignation() {
@@ -330,7 +330,9 @@ export class Game {
     this.busy = false;
     show(this.message, this.words());
     this.mover.unlock();
-    (await import("./objection.js")).objected(this, objection, {
+    const { objected } = await import("./objection.js");
+    if (this.turn?.play !== detail.play) return;
+    objected(this, objection, {
       anyway: () => this.decide(word, detail, false),
       again: () => { show(this.sheet); this.mover.undo(true); },
     });

@@ -1,9 +1,10 @@
 // Advice: ranked plays, cube decisions, and why one play is better than another.
 
 import { post } from "./api.js";
-import { button, fault, figure, gap, h, live, percent, plain, pointed, reveal, show, signed, source, styled, table, within, working } from "./dom.js";
+import { button, figure, gap, h, live, percent, plain, pointed, reveal, show, signed, source, styled, table, within, working } from "./dom.js";
 import { actionWords, playName, unbroken } from "./plays.js";
 import { language, t } from "./texts.js";
+import { retried } from "./view.js";
 
 const SHOWN = 8;
 /** A threshold from this probability on is not shown. */
@@ -13,14 +14,17 @@ function question({ id, dice, player }) {
   return { id, dice, player };
 }
 
+/** Shows what `work` gets, again while the server is away; not once `place` shows something else, as for the next position. */
 export async function attempt(place, work, isRevealed = true) {
-  show(place, working());
-  try {
-    await work();
-  } catch (error) {
-    show(place, fault(error.message));
-  }
-  if (isRevealed) reveal(place);
+  const waiting = h("div", working()), seen = () => isRevealed && reveal(place);
+  show(place, waiting);
+  seen();
+  await retried(waiting, async () => {
+    const content = await work();
+    if (!waiting.isConnected) return;
+    show(place, content);
+    seen();
+  });
 }
 
 /** Shows ranked plays; `point(play)` gets the one under the pointer or null, `pick(play)` the pressed one. */
@@ -44,9 +48,9 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
       ] };
     });
     const isMixed = mixed(answer.plays);
-    show(place, table(t(isMixed ? "mixed table" : "hint table"), ["", t("play and chances"), t("equity"), t("difference"), ""], body, { class: "hint" }),
-      source(t("ranked by", { player: answer.player, count: answer.plays.length }), isMixed && ` ${t("mixed words")}`), whyPlace);
     if (where > 0) why(answer.plays[where], false);
+    return [table(t(isMixed ? "mixed table" : "hint table"), ["", t("play and chances"), t("equity"), t("difference"), ""], body, { class: "hint" }),
+      source(t("ranked by", { player: answer.player, count: answer.plays.length }), isMixed && ` ${t("mixed words")}`), whyPlace];
   });
 }
 
@@ -78,7 +82,7 @@ function chancesOf(one) {
 /** Explains the estimates of two plays, `se` of their difference; without plays, of the best two. */
 export function showWhy(place, about, better, worse, se, isRevealed = true) {
   const known = better && [estimate(better), estimate(worse)];
-  return attempt(place, async () => show(place, whyPanel(await post("explain", { ...question(about), language, known, known_se: se }))), isRevealed);
+  return attempt(place, async () => whyPanel(await post("explain", { ...question(about), language, known, known_se: se })), isRevealed);
 }
 
 function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentences, replies, grid, judged_source: from, judged_se: se }) {
@@ -135,14 +139,14 @@ export async function showCube(place, about, { names = [t("on roll"), t("opponen
     const chances = sides.map((side, k) => [t(k ? "loses" : "wins"), ...side.map((share) => percent(share))]);
     // Figures that round alike have a decimal more; a point that lookahead contradicts is not shown.
     const digits = Math.abs(needed - chance) < 0.001 ? 2 : 1;
-    show(place, h("section", { class: "cube-panel" },
+    return h("section", { class: "cube-panel" },
       !areKnown && h("h3", actionWords(answer.table.right)), h("p", answer.words),
       !areKnown && table(t("cube table"), heads, answer.table.rows.map((row) => [actionWords(row.action), signed(row.equity), gap(row.difference), ...(inMatch ? [row.mwc ? percent(row.mwc, 2) : ""] : [])])),
       needed !== null && answer.should_take === chance >= needed && h("p", {},
         t(names[1] === t("you") ? "take point you" : "take point", { needed: percent(needed, digits), name: names[1] === t("opponent") ? t("the opponent") : names[1], chance: percent(chance, digits) })),
       !isAnswer && windowScale(answer),
       table(t("chances table"), [deciding, t("game"), t("gammon"), t("backgammon")], chances),
-      source(t("judged by", { player: answer.player }))));
+      source(t("judged by", { player: answer.player })));
   }, isRevealed);
 }
 

@@ -88,8 +88,7 @@ export class Mover {
   }
 
   take(notation) {
-    if (!this.isLive) return;
-    this.turn.take(notation);
+    if (!this.isLive || !this.turn.take(notation)) return;
     this.redraw();
     announce(t("complete", { play: playName(notation) }));
   }

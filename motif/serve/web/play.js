@@ -223,7 +223,7 @@ export class Game {
     const { game, revision, tree } = this.state;
     this.mover.take(tree.bearoff);
     await pause("dice");
-    if (this.state.game === game && this.state.revision === revision && this.table.isConnected) this.mover.confirm();
+    if (this.state.game === game && this.state.revision === revision) this.mover.confirm();
   }
 
   async askResign(lose) {
@@ -260,7 +260,6 @@ export class Game {
       this.state = state;
       await this.tellAll(state.events, before);
       this.busy = false;
-      if (!this.table.isConnected) return;
       this.settle(state.events.length > 0 && state.asks === "wait");
       if (state.declined) show(this.message, t("declined", { opponent: this.opponent }));
       this.moveFocus();
@@ -350,7 +349,8 @@ export class Game {
   }
 
   async advise(work) {
-    await work(await import("./advice.js"));
+    const { state } = this, advice = await import("./advice.js");
+    if (state === this.state) await work(advice);
   }
 
   hint() {
@@ -377,10 +377,10 @@ export class Game {
         const count = faces[who].reduce((sum, one) => sum + one, 0) || 1;
         return [this.nameOf(who), ...faces[who].map((one) => `${one} (${percent(one / count, 0)})`), `${doubles[who]} / ${rolls[who]}`];
       });
-      show(this.advice, h("h3", t("all rolls")), h("p", t("fair words", { seed })),
+      return [h("h3", t("all rolls")), h("p", t("fair words", { seed })),
         table(t("all rolls"), ["", "1", "2", "3", "4", "5", "6", t("doubles of rolls")], rows, { id: "faces" }),
         games.map((game, k) => [h("h4", t("game number", { number: k + 1 })),
-          h("p", { class: "rolls" }, game.map(([who, high, low]) => `${this.nameOf(who)} ${high}-${low}`).join(", "))]));
+          h("p", { class: "rolls" }, game.map(([who, high, low]) => `${this.nameOf(who)} ${high}-${low}`).join(", "))])];
     }));
   }
 

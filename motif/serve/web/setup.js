@@ -98,15 +98,13 @@ class Setup {
   }
 
   clear() {
-    for (const one of [this.fault, this.boardFault, this.matchFault]) show(one);
+    for (const one of [this.fault, this.boardFault, this.matchFault, this.advice, this.rolled]) show(one);
   }
 
   accept(place) {
     this.place = place;
     this.shown = place.board;
     this.clear();
-    show(this.advice);
-    show(this.rolled);
     const { controls } = this, { length, score: [own, other], cube, owner } = place;
     for (const [name, value] of Object.entries({ dice: place.dice?.join("") ?? "", length, own, other, cube, owner })) controls[name].value = value;
     for (const name of RULES) controls[name].checked = place[name];
@@ -198,7 +196,7 @@ class Setup {
 
   refuse() {
     this.showAdvisors(true);
-    for (const one of [this.ids, this.advice, this.rolled]) show(one);
+    show(this.ids);
   }
 
   complain(error) {

@@ -104,7 +104,8 @@ export class Turn {
   }
 
   take(notation) {
-    const [, path] = this.plays.find(([node]) => this.tree.plays[node] === notation) ?? [0, []];
-    this.path = path;
+    const found = this.plays.find(([node]) => this.tree.plays[node] === notation);
+    if (found) [, this.path] = found;
+    return Boolean(found);
   }
 }

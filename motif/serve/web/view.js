@@ -7,13 +7,15 @@ import { t } from "./texts.js";
 
 export const RETRY = 1500;
 
-/** Does `work`, and again while the server is away. */
-export async function retried(place, work) {
+/** Does `work`, and again while the server is away; `refused(error)` gets its refusals. */
+export async function retried(place, work, refused = (error) => show(place, fault(error.message))) {
   try {
     await work();
   } catch (error) {
+    if (error.status === undefined) throw error;
+    if (error.status) return refused(error);
     show(place, fault(error.message));
-    if (error.status === 0) setTimeout(() => place.isConnected && retried(place, work), RETRY);
+    setTimeout(() => place.isConnected && retried(place, work, refused), RETRY);
   }
 }
 

@@ -1,6 +1,7 @@
 // Requests to the server.  Refusals are raised as Problems with readable messages.
 
 import { t } from "./texts.js";
+import { here, still } from "./visit.js";
 
 /** What refusals are about, by status and perhaps path: the server's words are English. */
 const FAULTS = { 413: "size", 503: "busy", "400 position": "position", "400 review": "match", "400 games/loaded": "match" };
@@ -27,8 +28,12 @@ async function ask(path, options = {}) {
   return answer;
 }
 
-export async function get(path) {
-  return (await ask(path)).json();
+async function json(path, options) {
+  return (await ask(path, options)).json();
+}
+
+export function get(path) {
+  return still(json(path));
 }
 
 export async function text(path) {
@@ -39,16 +44,21 @@ function posted(body) {
   return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
-export async function post(path, body) {
-  return (await ask(path, posted(body))).json();
+export function post(path, body) {
+  return still(json(path, posted(body)));
 }
 
-export async function remove(path) {
-  return (await ask(path, { method: "DELETE" })).json();
+export function remove(path) {
+  return json(path, { method: "DELETE" });
 }
 
-/** Posts and passes each line of the answer to `read` as it arrives. */
-export async function stream(path, body, read, signal) {
+/** Posts and passes each line of the answer to `read` as it arrives.  A view that has been left does not stop the server. */
+export function stream(path, body, read, signal) {
+  const isHere = here();
+  return still(streamed(path, body, (line) => isHere() && read(JSON.parse(line)), signal));
+}
+
+async function streamed(path, body, read, signal) {
   const answer = await ask(path, { ...posted(body), signal });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -59,8 +69,8 @@ export async function stream(path, body, read, signal) {
     rest += value ?? "";
     const lines = rest.split("\n");
     rest = lines.pop();
-    lines.filter(Boolean).forEach((line) => read(JSON.parse(line)));
+    lines.filter(Boolean).forEach(read);
     if (done) break;
   }
-  if (rest) read(JSON.parse(rest));
+  if (rest) read(rest);
 }

@@ -4,6 +4,7 @@ import { button, fault, h, show } from "./dom.js";
 import { useKeys } from "./keys.js";
 import { apply } from "./preferences.js";
 import { loadTexts, t } from "./texts.js";
+import { leave, still } from "./visit.js";
 
 const VIEWS = {
   play: ["start", "showPlay"], position: ["setup", "showSetup"], analyse: ["analyse", "showAnalyse"],
@@ -24,8 +25,6 @@ function route() {
   }
 }
 
-let visit = 0;
-
 /** Does `work`, which imports a module; calls `failed` if the server is away. */
 async function loading(work, failed) {
   try {
@@ -38,7 +37,7 @@ async function loading(work, failed) {
 
 async function open(focus = true) {
   const [name, rest] = route();
-  const number = ++visit;
+  leave();
   document.querySelector("dialog[open]")?.close();
   showHead(name);
   document.title = `${t(`view ${name}`)} – motif`;
@@ -46,8 +45,8 @@ async function open(focus = true) {
   document.getElementById("view").replaceWith(view);
   useKeys(null);
   const [file, shown] = VIEWS[name];
-  await loading(async () => (await import(`./${file}.js`))[shown](view, rest), () => show(view, fault(t("server away")), button(t("try now"), () => location.reload())));
-  if (focus && number === visit && document.activeElement === document.body) view.focus({ preventScroll: true });
+  await still(loading(async () => (await still(import(`./${file}.js`)))[shown](view, rest), () => show(view, fault(t("server away")), button(t("try now"), () => location.reload()))));
+  if (focus && document.activeElement === document.body) view.focus({ preventScroll: true });
 }
 
 function showHead(name) {

@@ -117,7 +117,7 @@ class Quiz {
     const { key, question } = this.card, { is_play: isPlay } = question;
     if (board) this.mover.show({ ...this.shown, board });
     show(this.actions);
-    try {
+    await retried(this.verdict, async () => {
       const { right, cost, best, days, source: from, se, known } = await post("learn", { key, kind: this.kind, question, answer });
       this.answered = true;
       this.asked += 1;
@@ -136,9 +136,7 @@ class Quiz {
       announce(words);
       this.showActions();
       if (!right) this.explain(false);
-    } catch (error) {
-      show(this.verdict, fault(error.message), button(t("try now"), () => this.next()));
-    }
+    }, (error) => show(this.verdict, fault(error.message), button(t("try now"), () => this.next())));
   }
 
   explain(isRevealed) {

@@ -33,7 +33,6 @@ export class ResultCard {
     if (!this.known.has(key)) this.known.set(key, this.found(state));
     try {
       const { analysis, players, errors } = await this.known.get(key);
-      if (!place.isConnected) return;
       const own = players[state.seat];
       const lost = figure(own.chequer.total + own.cube.total, 3);
       show(place,
@@ -43,7 +42,7 @@ export class ResultCard {
           linkTo(t("show analysis"), `#/analyse/${analysis}`)));
     } catch (error) {
       this.known.delete(key);
-      if (place.isConnected) show(place, h("p", { class: "source" }, error.message));
+      show(place, h("p", { class: "source" }, error.message));
     }
   }
 

@@ -6,7 +6,8 @@ import { button, fault, h, section, show, working } from "./dom.js";
 import { useKeys } from "./keys.js";
 import { CENTRED, formatOf, nameOf, START } from "./plays.js";
 import { t } from "./texts.js";
-import { frame, keptList, player, retried, RETRY, when } from "./view.js";
+import { frame, keptList, player, retried, when } from "./view.js";
+import { leave, still } from "./visit.js";
 
 const LAST = "motif-game", WISHES = "motif-wishes";
 const SHOWN = 6;
@@ -17,26 +18,21 @@ export async function showPlay(view, name) {
   const wanted = name || localStorage.getItem(LAST);
   if (!wanted) return showStart(view);
   show(view, working());
-  try {
-    const state = await get(`games/${encodeURIComponent(wanted)}`);
+  return retried(view, async () => {
+    const state = await get(`games/${encodeURIComponent(wanted)}`), { Game } = await still(import("./play.js"));
     if (!name) history.replaceState(null, "", `#/play/${wanted}`);
-    return new (await import("./play.js")).Game(view, state).start();
-  } catch (error) {
-    if (error.status === undefined) throw error;
-    if (error.status === 0) {
-      show(view, fault(error.message));
-      setTimeout(() => view.isConnected && showPlay(view, name), RETRY);
-      return null;
-    }
+    return new Game(view, state).start();
+  }, (error) => {
     if (localStorage.getItem(LAST) === wanted) localStorage.removeItem(LAST);
     return showStart(view, name || error.status !== 404 ? error.message : "");
-  }
+  });
 }
 
 export async function openGame(state) {
+  leave();
   localStorage.setItem(LAST, state.game);
   history.pushState(null, "", `#/play/${state.game}`);
-  return new (await import("./play.js")).Game(document.getElementById("view"), state).start(state.events);
+  return new (await still(import("./play.js"))).Game(document.getElementById("view"), state).start(state.events);
 }
 
 export function wishes() {

@@ -294,3 +294,50 @@ def test_what_is_to_be_pressed_is_large_and_in_the_window(new_page, server, size
         page.goto(f"{server.address}/#/{address}")
         page.wait_for_selector("#save-svg, #match-file, .trainers h2, #export, #start")
         assert not page.evaluate(SMALL), address
+
+
+@pytest.mark.parametrize("size", [(375, 548), (320, 568), (360, 640), (390, 664)], ids=lambda size: str(size[1]))
+def test_on_a_short_screen_the_page_scrolls_to_a_usable_panel(new_page, server, size):
+    page = new_page(size=size)
+    begin(page, server, opponent="pubeval", seed=4)
+    for address, last in (("", "#forget"), ("position", "#save-png"), ("learn/opening", "#ok")):
+        if address:
+            page.goto(f"{server.address}/#/{address}")
+        page.wait_for_selector(last)
+        assert page.locator(".panel").bounding_box()["height"] >= 200, address
+        page.evaluate("scrollTo(0, 10_000)")
+        end = page.locator(".panel").bounding_box()
+        assert end["y"] + end["height"] < size[1] + 1, address
+        page.locator(last).scroll_into_view_if_needed()
+        box = page.locator(last).bounding_box()
+        assert 0 <= box["y"] <= size[1] - box["height"], address
+        assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+
+
+def test_with_large_text_the_page_scrolls_and_buttons_wrap(new_page, server):
+    page = new_page(size=NARROW)
+    begin(page, server, opponent="pubeval", seed=4)
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    assert page.locator(".panel").bounding_box()["height"] >= 400
+    for selector in ("#ok", "#undo", "#swap"):
+        box = page.locator(selector).bounding_box()
+        assert (box["x"] >= 0, box["x"] + box["width"] <= NARROW[0]) == (True, True), selector
+
+
+@pytest.mark.parametrize("size", [(360, 640), (1280, 800)], ids=lambda size: str(size[0]))
+def test_long_names_fit(new_page, server, tmp_path, size):
+    page = new_page(size=size)
+    path = tmp_path / "long.mat"
+    long = {"Ann Lee": "Bartholomaeus_Wolfeschlegelsteinhausenbergerdorff", "bob": "B" * 50}
+    path.write_text(BY_GNUBG.replace("Ann Lee", long["Ann Lee"]).replace("bob", long["bob"]))
+    page.goto(f"{server.address}/#/analyse")
+    page.check("#fast")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector("#players")
+    page.select_option("#which", "all")
+    wide = """() => [document.documentElement, ...document.querySelectorAll(".panel, .wide, .side-bar, h2, .kept")]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.outerHTML.slice(0, 90))"""
+    assert page.evaluate(wide) == []
+    page.goto(f"{server.address}/#/history")
+    page.wait_for_selector(".kept a")
+    assert page.evaluate(wide) == []

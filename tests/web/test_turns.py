@@ -250,6 +250,32 @@ def test_a_match_by_the_keyboard_alone(page, server):
     page.wait_for_selector("dialog.help kbd")
 
 
+def test_enter_moves_from_the_point_that_has_the_focus(page, server):
+    begin(page, server, seed=4)  # 4-3
+    page.focus('[data-place="13"]')  # as assistive technology does, without arrow keys
+    page.keyboard.press("Enter")
+    assert "4 on 13, 1 on 9" in board(page)
+    assert page.evaluate("document.activeElement.dataset.place") == "13"
+    assert page.locator(".board [tabindex='0']").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "centred", "owned"),
+    [
+        ("en-GB", "Cube at 1, centred.", "Cube at 2, the opponent's."),
+        ("de-DE", "Doppler auf 1, in der Mitte.", "Doppler auf 2, beim Gegner."),
+    ],
+)
+def test_the_cube_is_described_too(new_page, server, language, centred, owned):
+    page = new_page(language=language)
+    begin(page, server, opponent="pubeval", seed=4)
+    assert board(page).endswith(centred)
+    while not page.query_selector("#double"):
+        turn(page)
+    decide(page, "#double")
+    assert board(page).endswith(owned)
+
+
 def test_undo_by_keys(page, server):
     begin(page, server, seed=4)
     start = board(page)

@@ -9,7 +9,7 @@ import { isShown, mayMove, pause, timeOf } from "./pace.js";
 import { play as sound } from "./sound.js";
 import { t } from "./texts.js";
 
-function described(board) {
+function described({ board, cube }) {
   const side = (counts, key) => {
     const [mine] = offCounts(counts);
     const places = [];
@@ -20,7 +20,11 @@ function described(board) {
     }
     return t(key, { places: places.join(", ") || t("board none"), off: mine, pips: pipCounts(counts)[0] });
   };
-  return `${side(board, "board mine")} ${side(turned(board), "board theirs")}`;
+  return `${side(board, "board mine")} ${side(turned(board), "board theirs")}${cube ? ` ${cubeWords(cube)}` : ""}`;
+}
+
+function cubeWords({ value, owner, offered }) {
+  return t(`cube of ${offered ? "offer" : owner}`, { cube: offered ? 2 * value : value });
 }
 
 let boards = 0;
@@ -66,7 +70,7 @@ export class Board {
       ...(dice ? drawnDice(dice, by) : []),
       this.flying = s("g"),
     );
-    this.words.textContent = described(board);
+    this.words.textContent = described(shown);
     if (hadFocus) this.target(this.focused)?.focus();
   }
 
@@ -83,7 +87,7 @@ export class Board {
       x, y, width, height, class: `target${movable.has(place) ? " movable" : ""}`, "data-place": place, role: "button",
       tabindex: place === this.focused ? 0 : -1, "aria-label": this.label(place, board, movable),
       onclick: (event) => this.clicked(place, event),
-      onfocus: (event) => isHover(event) && this.mark(place), onblur: () => this.mark(null),
+      onfocus: (event) => { this.focus(place); if (isHover(event)) this.mark(place); }, onblur: () => this.mark(null),
       onpointerenter: (event) => this.drag || (isHover(event) && this.mark(place)), onpointerleave: () => this.drag || this.mark(null),
     }));
     if (!list.some((target) => target.getAttribute("tabindex") === "0")) list[0].setAttribute("tabindex", 0);

@@ -11,6 +11,8 @@ from tests.web.visits import asked, begin, board, move, play_on
 
 BEAVERED = "XGID=---BbBD-C----B---cbdbb--B-:0:0:1:00:0:0:2:0:10"
 """A wrong double, which the opponent should beaver."""
+DOUBLED = "XGID=-a-B--E-B-a-dDB--b-bcb----:1:1:1:D:0:0:0:0:10"
+"""Light has doubled, and dark should take."""
 CRAWFORD = "XGID=-A----------------------a-:0:0:1:00:4:3:1:5:10"
 """Any roll wins a single game."""
 SIZES = [NARROW, (640, 450), (720, 450), (844, 390), MIDDLE, (1366, 657), WIDE, (1920, 1080)]
@@ -204,6 +206,16 @@ def test_a_position_is_rolled_out_and_played_from(page, server):
     page.click("#ok")
     page.wait_for_selector("#roll, #take")
     assert board(page) != before
+
+
+def test_a_pending_double_is_said_and_answered(page, server):
+    page.goto(f"{server.address}/#/position/{DOUBLED}")
+    page.wait_for_selector("#save-svg")
+    assert "Light has doubled; dark has to answer." in page.text_content("#message")
+    assert board(page).endswith("Cube offered at 4.")
+    page.click("#play-here")
+    page.wait_for_selector("#ok, .practice .log li:nth-child(3)")
+    assert page.locator(".log li").all_text_contents()[:2] == ["You: doubles", "motif: takes"]
 
 
 def test_motif_beavers_in_a_game_from_a_position(page, server):

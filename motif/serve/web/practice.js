@@ -117,6 +117,7 @@ class Practice {
   async turn(dice = null) {
     if (this.place.over) return this.end(1);
     this.draw();
+    if (this.place.doubled) return this.double();
     if (!this.mine) return this.opponentTurn(dice);
     if (dice) return this.ownRoll(dice);
     this.say(t(this.place.can_double ? "asks roll or double" : "asks roll"));

@@ -138,7 +138,7 @@ class Setup {
       dice: dice && diceOf(dice), by: "me", ...more,
     });
     const [mine, theirs] = pipCounts(this.shown);
-    show(this.counts, mine + theirs ? t("setup counts", { mine, theirs }) : t("setup empty"));
+    show(this.counts, mine + theirs ? t("setup counts", { mine, theirs }) : t("setup empty"), doubled && ` ${t("setup doubled")}`);
   }
 
   pressed(place, event) {

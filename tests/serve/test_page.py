@@ -47,7 +47,10 @@ def _record():
 
 
 def texts(language):
-    return json.loads((FILES / "texts" / f"{language}.json").read_text(encoding="utf-8"))
+    """Return the texts by key; those of a group are named by both."""
+    groups = json.loads((FILES / "texts" / f"{language}.json").read_text(encoding="utf-8"))
+    parts = [(name, part if isinstance(part, dict) else {"": part}) for name, part in groups.items()]
+    return {f"{name} {key}".strip(): text for name, part in parts for key, text in part.items()}
 
 
 def test_the_page_is_complete_and_loads_nothing_from_elsewhere(client):

@@ -308,7 +308,9 @@ def test_what_is_to_be_pressed_is_large_and_in_the_window(new_page, server, size
         assert not page.evaluate(SMALL), address
 
 
-@pytest.mark.parametrize("size", [(375, 548), (320, 568), (360, 640), (390, 664)], ids=lambda size: str(size[1]))
+@pytest.mark.parametrize(
+    "size", [(375, 548), (320, 568), (360, 640), (390, 664)], ids=lambda size: str(size[1])
+)
 def test_on_a_short_screen_the_page_scrolls_to_a_usable_panel(new_page, server, size):
     page = new_page(size=size)
     begin(page, server, opponent="pubeval", seed=4)
@@ -347,7 +349,7 @@ def test_long_names_fit(new_page, server, tmp_path, size):
     page.set_input_files("#match-file", path)
     page.wait_for_selector("#players")
     page.select_option("#which", "all")
-    wide = """() => [document.documentElement, ...document.querySelectorAll(".panel, .wide, .side-bar, h2, .kept")]
+    wide = """() => [...document.querySelectorAll("html, .panel, .wide, .side-bar, h2, .kept")]
         .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.outerHTML.slice(0, 90))"""
     assert page.evaluate(wide) == []
     page.goto(f"{server.address}/#/history")

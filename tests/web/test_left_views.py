@@ -6,7 +6,7 @@ import pytest
 
 from tests.board.test_mat_file import BY_GNUBG
 from tests.web.test_other_views import XGID
-from tests.web.visits import begin, board, decide, game_of, move, play_on, press
+from tests.web.visits import begin, board, decide, game_of, move, play_on
 
 LATE = 1.5
 """Seconds by which an answer is late."""
@@ -50,7 +50,7 @@ def test_a_late_hint_is_dropped_after_the_play(page, server, later):
     assert page.locator(".hint").count() == 0
 
 
-def test_a_play_of_another_roll_is_refused(page, server):
+def test_an_unknown_play_is_refused(page, server):
     begin(page, server, opponent="pubeval", seed=4)  # 4-3
     page.click("#hint-button")
     page.wait_for_selector(".hint .chances")
@@ -143,3 +143,37 @@ def test_a_position_that_was_left_does_not_change_the_address(page, server, late
     page.wait_for_selector("#learn-opening")
     wait_for(page, sent)
     assert page.url.endswith("#/learn")
+
+
+def test_the_focus_goes_to_the_view_that_is_shown(page, server):
+    page.goto(f"{server.address}/#/learn")
+    page.wait_for_selector("#learn-opening")
+    for address in ("position", f"from/{XGID}", "history"):
+        page.evaluate("document.activeElement.blur()")
+        page.evaluate("address => { location.hash = `#/${address}`; }", address)
+        page.wait_for_function("() => document.activeElement?.closest('main')")
+
+
+def test_what_is_not_found_is_said_in_german_with_a_way_on(new_page, server):
+    page = new_page(language="de-DE")
+    page.goto(f"{server.address}/#/analyse/BBBBBBBBBBBB")
+    page.wait_for_selector(".fault:has-text('Nicht gefunden')")
+    page.click("main a[href='#/analyse']")
+    page.wait_for_selector("#match-file")
+    page.goto(f"{server.address}/#/play/BBBBBBBBBBBB")
+    page.wait_for_selector(".fault:has-text('Nicht gefunden')")
+    assert page.is_visible("#start")
+
+
+def test_a_position_started_again_goes_on_alone(new_page, server):
+    page = new_page(speed="normal")
+    page.goto(f"{server.address}/#/from/{XGID}")
+    page.wait_for_selector(".practice #ok")
+    move(page)
+    page.click("#ok")
+    page.wait_for_selector(".banner, .log .opponent, .die.theirs")
+    page.click("#restart")
+    page.wait_for_selector("#ok")
+    page.wait_for_timeout(4000)
+    assert page.locator(".log li").count() == 0
+    assert page.locator("#ok").count() == 1

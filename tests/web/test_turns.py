@@ -263,7 +263,7 @@ def test_enter_moves_from_the_point_that_has_the_focus(page, server):
     ("language", "centred", "owned"),
     [
         ("en-GB", "Cube at 1, centred.", "Cube at 2, the opponent's."),
-        ("de-DE", "Doppler auf 1, in der Mitte.", "Doppler auf 2, beim Gegner."),
+        ("de-DE", "Doppler auf 1, mittig.", "Doppler auf 2, beim Gegner."),
     ],
 )
 def test_the_cube_is_described_too(new_page, server, language, centred, owned):

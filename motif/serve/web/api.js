@@ -4,7 +4,7 @@ import { t } from "./texts.js";
 import { here, still } from "./visit.js";
 
 /** What refusals are about, by status and perhaps path: the server's words are English. */
-const FAULTS = { 413: "size", 503: "busy", "400 position": "position", "400 review": "match", "400 games/loaded": "match" };
+const FAULTS = { 404: "missing", 413: "size", 503: "busy", "400 position": "position", "400 review": "match", "400 games/loaded": "match" };
 
 export class Problem extends Error {
   constructor(message, status, fields = []) {
@@ -13,13 +13,12 @@ export class Problem extends Error {
   }
 }
 
+function away(error) {
+  throw error.name === "AbortError" ? error : new Problem(t("server away"), 0);
+}
+
 async function ask(path, options = {}) {
-  let answer;
-  try {
-    answer = await fetch(`/api/v1/${path}`, options);
-  } catch {
-    throw new Problem(t("server away"), 0);
-  }
+  const answer = await fetch(`/api/v1/${path}`, options).catch(away);
   if (!answer.ok) {
     const { status } = answer, { message, fields } = await answer.json().catch(() => ({}));
     const about = FAULTS[status] ?? FAULTS[`${status} ${path}`];
@@ -29,7 +28,7 @@ async function ask(path, options = {}) {
 }
 
 async function json(path, options) {
-  return (await ask(path, options)).json();
+  return (await ask(path, options)).json().catch(away);
 }
 
 export function get(path) {
@@ -52,7 +51,7 @@ export function remove(path) {
   return json(path, { method: "DELETE" });
 }
 
-/** Posts and passes each line of the answer to `read` as it arrives.  A view that has been left does not stop the server. */
+/** Posts and passes each line of the answer to `read` as it arrives, to a view that is still shown. */
 export function stream(path, body, read, signal) {
   const isHere = here();
   return still(streamed(path, body, (line) => isHere() && read(JSON.parse(line)), signal));
@@ -63,9 +62,7 @@ async function streamed(path, body, read, signal) {
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read().catch((error) => {
-      throw error.name === "AbortError" ? error : new Problem(t("server away"), 0);
-    });
+    const { value, done } = await reader.read().catch(away);
     rest += value ?? "";
     const lines = rest.split("\n");
     rest = lines.pop();

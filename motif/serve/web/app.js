@@ -45,14 +45,13 @@ async function open(focus = true) {
   document.getElementById("view").replaceWith(view);
   useKeys(null);
   const [file, shown] = VIEWS[name];
-  await still(loading(async () => (await still(import(`./${file}.js`)))[shown](view, rest), () => show(view, fault(t("server away")), button(t("try now"), () => location.reload()))));
-  if (focus && document.activeElement === document.body) view.focus({ preventScroll: true });
+  await loading(async () => (await still(import(`./${file}.js`)))[shown](view, rest), () => show(view, fault(t("server away")), button(t("try now"), () => location.reload())));
+  if (focus && view.isConnected && document.activeElement === document.body) view.focus({ preventScroll: true });
 }
 
 function showHead(name) {
   const views = document.getElementById("views");
   show(views, SHOWN.map((one) => h("a", { href: `#/${one}`, "aria-current": one === name ? "page" : null }, t(`view ${one}`))));
-  views.setAttribute("aria-label", t("views"));
   const icon = (id, sign, words, act) => button(sign, act, { class: "icon", id, "aria-label": words, title: words });
   show(document.getElementById("look"), icon("help", "?", t("help and keys"), showHelp), icon("settings", "\u2699\ufe0e", t("settings"), showSettings));
 }

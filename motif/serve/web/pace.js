@@ -1,5 +1,5 @@
 import { preference } from "./preferences.js";
-import { still } from "./visit.js";
+import { wait } from "./visit.js";
 
 const SPEEDS = { slow: 1.7, normal: 1, fast: 0.5, off: 0 };
 const STEPS = { dice: 650, move: 320, hit: 240, rest: 350, banner: 1250, opening: 1500 };
@@ -21,5 +21,5 @@ export function timeOf(step) {
 }
 
 export async function pause(step) {
-  if (isShown()) await still(new Promise((done) => { setTimeout(done, timeOf(step)); }));
+  if (isShown()) await wait(timeOf(step));
 }

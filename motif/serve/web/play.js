@@ -13,7 +13,8 @@ import { play as sound } from "./sound.js";
 import { deleted, newGame, showPlay } from "./start.js";
 import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
-import { frame, player, RETRY } from "./view.js";
+import { frame, player } from "./view.js";
+import { wait } from "./visit.js";
 
 const LAST = "motif-game", TUTOR = "motif-tutor";
 /** Milliseconds before presses on the board and on Pass count: earlier ones were meant for what was there before. */
@@ -51,10 +52,10 @@ export class Game {
     this.sheet = h("div", { class: "tutor", tabindex: -1 });
     this.advice = live("advice");
     this.adviceButtons = buttons();
-    this.log = h("ol", { class: "log", tabindex: 0, "aria-label": t("log") });
+    this.log = h("ol", { class: "log", tabindex: 0, "aria-label": t("record") });
     this.about = h("div", { class: "about" });
     const tutor = checkbox("tutor", t("tutor"), localStorage.getItem(TUTOR) === "on", (on) => localStorage.setItem(TUTOR, on ? "on" : "off"));
-    Object.assign(this, frame(this.view, t("game head"), this.mover, "", t("advice and record")));
+    Object.assign(this, frame(this.view, t("view play"), this.mover, "", t("advice")));
     show(this.panel, this.sheet, section(t("advice"), this.adviceButtons, tutor, this.advice), section(t("record"), this.log, this.about));
     this.tutor = tutor.firstChild;
     useKeys((key, event) => this.key(key, event));
@@ -303,7 +304,7 @@ export class Game {
       show(this.notice, h("p", error.message), button(t("new game"), newGame, { primary: true }));
     } else {
       show(this.notice, h("p", error.message));
-      if (error.status === 0) setTimeout(() => this.reload(), RETRY);
+      if (error.status === 0) wait().then(() => this.reload());
     }
     this.busy = false;
     show(this.message, this.words());
@@ -312,7 +313,6 @@ export class Game {
 
   /** Shows the game as it is on the server, which may have been away. */
   async reload() {
-    if (!this.notice.isConnected) return;
     try {
       const state = await get(this.path);
       show(this.notice);

@@ -9,7 +9,8 @@ import { movesOf, otherOwner, resultWords, rulesOf, scoreOf } from "./plays.js";
 import { play as sound } from "./sound.js";
 import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
-import { frame, player, RETRY } from "./view.js";
+import { frame, player } from "./view.js";
+import { leave, wait } from "./visit.js";
 
 const NAMED = { r: "roll", d: "double", t: "take", p: "drop", Enter: "roll", " ": "roll" };
 
@@ -29,7 +30,7 @@ class Practice {
     Object.assign(this, { id, mine: true, log: [] });
     this.mover = new Mover({ changed: () => this.changed(), pressed: () => this.press("roll"), cubed: () => this.press("double") });
     this.about = h("p");
-    this.record = h("ol", { class: "log", tabindex: 0, "aria-label": t("log") });
+    this.record = h("ol", { class: "log", tabindex: 0, "aria-label": t("record") });
     const title = t("view from"), back = `#/position/${encodeURIComponent(id)}`;
     Object.assign(this, frame(view, title, this.mover, "practice", t("record")));
     show(this.panel,
@@ -46,20 +47,19 @@ class Practice {
 
   /** Does `work`, again while the server is away. */
   async tried(work) {
-    const run = (this.run = (this.run ?? 0) + 1);
     for (;;) {
       try {
         return await work();
       } catch (error) {
         show(this.message, error.message);
         if (error.status !== 0) return null;
-        await new Promise((done) => { setTimeout(done, RETRY); });
-        if (!this.table.isConnected || run !== this.run) return null;
+        await wait();
       }
     }
   }
 
   async start() {
+    leave();
     Object.assign(this, { log: [], mine: true, arrows: [], place: null, ended: null });
     show(this.last);
     await this.tried(async () => { this.place = await post("position", { id: this.id }); });

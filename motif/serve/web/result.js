@@ -1,9 +1,10 @@
 // The result of a game: score, errors and luck.
 
-import { stream } from "./api.js";
+import { Problem, stream } from "./api.js";
 import { buttons, figure, h, linkTo, show, signed, working } from "./dom.js";
 import { formatOf } from "./plays.js";
 import { t } from "./texts.js";
+import { retried } from "./view.js";
 
 /** Smallest error, in millipoints, that is tried again. */
 const TRIED = 20;
@@ -16,7 +17,6 @@ export function errorCount(decisions, seat) {
 export class ResultCard {
   constructor(game) {
     this.game = game;
-    this.known = new Map();
   }
 
   show(place) {
@@ -28,11 +28,9 @@ export class ResultCard {
     this.judge(figures, state);
   }
 
-  async judge(place, state) {
-    const key = `${state.game}/${state.number}`;
-    if (!this.known.has(key)) this.known.set(key, this.found(state));
-    try {
-      const { analysis, players, errors } = await this.known.get(key);
+  judge(place, state) {
+    return retried(place, async () => {
+      const { analysis, players, errors } = await this.found(state);
       const own = players[state.seat];
       const lost = figure(own.chequer.total + own.cube.total, 3);
       show(place,
@@ -40,10 +38,7 @@ export class ResultCard {
         h("p", t("card luck", { luck: signed(own.luck.total, 2) })),
         buttons(errors > 0 && linkTo(t("try again", { count: errors }), `#/learn/analysis/${analysis}`, { id: "try-again" }),
           linkTo(t("show analysis"), `#/analyse/${analysis}`)));
-    } catch (error) {
-      this.known.delete(key);
-      show(place, h("p", { class: "source" }, error.message));
-    }
+    });
   }
 
   async found(state) {
@@ -52,7 +47,7 @@ export class ResultCard {
       if (line.match) found.analysis = line.match.analysis;
       else if (line.decisions) found.errors += errorCount(line.decisions, state.seat);
       else if (line.players) found.players = line.players;
-      else if (line.message) throw new Error(line.message);
+      else if (line.message) throw new Problem(line.message, 400);
     });
     return found;
   }

@@ -15,13 +15,12 @@ export function rolloutButton(place, about, isPlay) {
 
 /** Rolls out the `plays`, or by default the best ones, with each number of trials in `steps`. */
 async function rollOut(place, about, isPlay, steps, play = []) {
-  let job = null, stopped = false;
+  let job = null;
   const progress = h("progress", { max: steps.length, value: 0, "aria-label": t("roll it out") });
   const words = h("span");
   const result = h("div");
   const stopping = new AbortController();
   const stop = button(t("stop"), () => {
-    stopped = true;
     if (job) remove(`jobs/${job}`).catch(() => {});
     stopping.abort();
   }, { small: true });
@@ -29,7 +28,7 @@ async function rollOut(place, about, isPlay, steps, play = []) {
   show(place, h("h3", t("roll it out")), bar, result);
   try {
     for (const [step, trials] of steps.entries()) {
-      if (stopped) break;
+      if (stopping.signal.aborted) break;
       const asked = { ...about, ...SETTINGS, trials, cubeful: !isPlay, compare: isPlay, play, stream: true };
       let error = null;
       await stream("rollout", asked, (line) => {

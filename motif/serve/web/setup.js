@@ -10,7 +10,8 @@ import { useKeys } from "./keys.js";
 import { capital, diceOf, movesOf, rulesOf, scoreOf, START } from "./plays.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
-import { frame, RETRY } from "./view.js";
+import { frame } from "./view.js";
+import { leave, wait } from "./visit.js";
 
 const OPENING = "4HPwATDgc/ABMA", LAST = "motif-position";
 const RULES = ["crawford", "jacoby", "beavers"];
@@ -46,7 +47,7 @@ class Setup {
     this.fields = this.matchFields();
     const places = ["mine", "theirs", "none"].map((key) => radio("placing", key, key === this.placing, () => { this.placing = key; }, t(`place ${key}`)));
     const fill = (key, board) => button(t(key), () => this.put(board()));
-    const { panel, message, actions, last } = frame(view, t("setup head"), this.board, "setup", t("advice and ids"));
+    const { panel, message, actions, last } = frame(view, t("view position"), this.board, "setup", t("advice"));
     this.counts = message;
     last.replaceWith(this.boardFault);
     actions.replaceWith(h("fieldset", { class: "placing" }, h("legend", t("placing")), places),
@@ -92,7 +93,7 @@ class Setup {
         this.shown = START;
         this.draw();
       }
-      if (error.status === 0) setTimeout(() => this.fault.isConnected && this.read(asked, inAddress), RETRY);
+      if (error.status === 0) wait().then(() => this.read(asked, inAddress));
       else if (!this.place && asked.text !== OPENING) await this.read({ text: OPENING }, false).then(() => show(this.fault, error.message));
     }
   }
@@ -177,18 +178,15 @@ class Setup {
     if (controls.dice.value) asked.dice = controls.dice.value;
     if (length) Object.assign(asked, { score: [own, other], crawford: controls.crawford.checked });
     else Object.assign(asked, { jacoby: controls.jacoby.checked, beavers: controls.beavers.checked });
-    const number = (this.asked = (this.asked ?? 0) + 1);
+    leave();
     this.clear();
     if (this.shown.every((count) => !count)) return this.refuse();
     const points = Math.max(own, other);
     if (length && points >= length) return this.blame(own >= length ? "own" : "other", t("score fault", { points, length }));
     try {
-      const place = await post("position", asked);
-      if (number !== this.asked) return;
-      this.accept(place);
+      this.accept(await post("position", asked));
       this.address();
     } catch (error) {
-      if (number !== this.asked) return;
       this.complain(error);
       this.refuse();
     }
@@ -202,7 +200,7 @@ class Setup {
   complain(error) {
     if (error.status === 0) {
       show(this.fault, error.message);
-      setTimeout(() => this.fault.isConnected && this.ask(), RETRY);
+      wait().then(() => this.ask());
     } else this.blame(error.fields[0], error.message);
   }
 

@@ -8,7 +8,12 @@ export async function loadTexts(wanted) {
   const wish = [wanted, localStorage.getItem(KEPT), ...navigator.languages.map((tag) => tag.slice(0, 2))];
   language = wish.find((tag) => tag in LANGUAGES) ?? "en";
   if (wanted) localStorage.setItem(KEPT, language);
-  texts = await (await fetch(`texts/${language}.json`)).json();
+  const groups = await (await fetch(`texts/${language}.json`)).json();
+  texts = {};
+  for (const [group, one] of Object.entries(groups)) {
+    if (typeof one === "string") texts[group] = one;
+    else for (const [key, text] of Object.entries(one)) texts[`${group} ${key}`.trim()] = text;
+  }
   document.documentElement.lang = language;
 }
 

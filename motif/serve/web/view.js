@@ -4,8 +4,7 @@ import { remove } from "./api.js";
 import { tried, undoable } from "./dialog.js";
 import { button, fault, h, show } from "./dom.js";
 import { t } from "./texts.js";
-
-export const RETRY = 1500;
+import { wait } from "./visit.js";
 
 /** Does `work`, and again while the server is away; `refused(error)` gets its refusals. */
 export async function retried(place, work, refused = (error) => show(place, fault(error.message))) {
@@ -15,7 +14,7 @@ export async function retried(place, work, refused = (error) => show(place, faul
     if (error.status === undefined) throw error;
     if (error.status) return refused(error);
     show(place, fault(error.message));
-    setTimeout(() => place.isConnected && retried(place, work, refused), RETRY);
+    wait().then(() => place.isConnected && retried(place, work, refused));
   }
 }
 

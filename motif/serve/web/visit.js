@@ -1,4 +1,4 @@
-// Visits of views: what a view waits for ends when it is left.
+// What a view waits for never comes once it has been left.
 
 let visit = 0;
 
@@ -6,13 +6,12 @@ export function leave() {
   visit += 1;
 }
 
-/** Whether the view of this moment is still shown, whenever asked. */
+/** Tells, whenever asked, whether the view of this moment is still shown. */
 export function here() {
   const now = visit;
   return () => now === visit;
 }
 
-/** What `promise` brings, to a view that is still shown; one that has been left waits for ever. */
 export async function still(promise) {
   const isHere = here();
   try {
@@ -20,4 +19,9 @@ export async function still(promise) {
   } finally {
     if (!isHere()) await new Promise(() => {});
   }
+}
+
+/** Waits, by default before another try. */
+export function wait(time = 1500) {
+  return still(new Promise((done) => { setTimeout(done, time); }));
 }

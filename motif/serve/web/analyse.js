@@ -2,7 +2,7 @@
 
 import { Analysis } from "./analysis.js";
 import { get } from "./api.js";
-import { button, checkbox, fault, field, figure, h, show, working } from "./dom.js";
+import { button, checkbox, fault, field, figure, h, linkTo, show, working } from "./dom.js";
 import { formatOf, nameOf } from "./plays.js";
 import { t } from "./texts.js";
 import { keptList, retried, when } from "./view.js";
@@ -16,7 +16,7 @@ export async function showAnalyse(view, rest) {
   return retried(place, async () => {
     const kept = await get(`analyses/${encodeURIComponent(name)}`);
     new Analysis(view).reopen(kept, more[0] === undefined ? null : Number(more[0]));
-  });
+  }, (error) => show(place, fault(error.message), linkTo(t("another match"), "#/analyse")));
 }
 
 function base64(bytes) {

@@ -295,8 +295,8 @@ def test_a_new_game_pushes_out_none_in_progress(client, folder):
 
 
 def test_a_folder_that_cannot_be_used_is_one_line_and_the_server_goes_on(tmp_path):
-    (tmp_path / "file").touch()
     with opened(tmp_path / "file") as client:
+        (tmp_path / "file").touch()
         for answer in (client.get(GAMES), client.post(GAMES, json={"opponent": "pubeval"})):
             if answer.status_code != 200:
                 assert answer.status_code == 503

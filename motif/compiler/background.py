@@ -26,7 +26,8 @@ def precompile_in_background(function: str) -> None:
         return
     _is_started = True
     module, _, name = function.partition(":")
-    call = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}()"
+    # It ends soon, so its garbage need not be collected.
+    call = f"import gc, sys; gc.disable(); sys.path[:] = {sys.path!r}; from {module} import {name}; {name}()"
     nowhere = subprocess.DEVNULL
     with suppress(OSError):
         process = subprocess.Popen(

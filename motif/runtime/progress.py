@@ -112,7 +112,7 @@ def _told_to(listener: Listener, description: str, total: int) -> Advance:
     return advance
 
 
-SECONDS_OF_A_HINT, SECONDS_OF_ALL = 10, 60
+SECONDS_OF_A_HINT, SECONDS_OF_ALL = 10, 90
 """Approximate seconds to compile the kernels of a first hint, and all kernels, on two idle cores."""
 ON_COMPILING = (
     "motif: compiling kernels, once for this machine and version: about "

@@ -184,7 +184,9 @@ def test_datasets_of_the_same_games_in_memory_have_the_same_games_in_a_fit(data,
 
 def test_a_fit_refuses_the_same_dataset_twice(data, tmp_path):
     folder = data.write(tmp_path / "data")
-    with pytest.raises(motif.MotifError, match=r"/data: the dataset is given twice: it is that in dataset 1$"):
+    with pytest.raises(
+        motif.MotifError, match=r"/data: the dataset is given twice: it is that in dataset 1$"
+    ):
         motif.fit([data, folder, data], parameters="keith", heads="win")
 
 

@@ -16,7 +16,13 @@ from motif.doubling.equities import (
     fixed_cube_model,
     scale,
 )
-from motif.doubling.exact import MONEY_COLUMNS, cube_levels, levels_after_doubles, match_values
+from motif.doubling.exact import (
+    MONEY_COLUMNS,
+    cube_levels,
+    level_after_take,
+    levels_after_doubles,
+    match_values,
+)
 from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
 from motif.evaluators.bearoff.two_sided_cubes import money_cubes
@@ -114,7 +120,7 @@ def state_after_take(state: MatchState) -> int:
     It is 0, the number of `state`, if the player on roll may not double, and if a double changes nothing
     because neither player can use the cube.
     """
-    return cube_levels(state).get((2 * state.cube, 1), 0) if may_double(state) else 0
+    return level_after_take(state, cube_levels(state)) if may_double(state) else 0
 
 
 @lru_cache(maxsize=1)

@@ -149,8 +149,7 @@ class _Values(NamedTuple):
         no_double = float(values[level])
         if not may_double(state):
             return CubeValues(no_double, None, None)
-        # If neither player needs more points than the value of the cube, a double changes nothing.
-        taken = self.levels.get((2 * state.cube, 1 - player), level)
+        taken = level_after_take(state, self.levels, player)
         return CubeValues(no_double, float(values[taken]), self.table.after_game(state, state.cube))
 
 
@@ -218,6 +217,14 @@ def cube_levels(state: MatchState) -> dict[CubeLevel, int]:
         cube *= 2
         levels += [(cube, 0), (cube, 1)]
     return {level: number for number, level in enumerate(levels)}
+
+
+def level_after_take(state: MatchState, levels: dict[CubeLevel, int], player: int = 0) -> int:
+    """Return the level after a double by `player`, on roll in `state`, and a take.
+
+    If neither player needs more points than the value of the cube, a double changes nothing.
+    """
+    return levels.get((2 * state.cube, 1 - player), levels[_level(state, player)])
 
 
 def levels_after_doubles(state: MatchState, levels: dict[CubeLevel, int]) -> IntArray:

@@ -307,9 +307,8 @@ def _remove_abandoned(folder: Path) -> None:
     from filelock import FileLock, Timeout
 
     facts = folder.lstat()
-    is_own = stat.S_ISDIR(facts.st_mode) and facts.st_uid == getattr(os, "getuid", int)()
     # A younger one may be about to be locked.
-    if not is_own or time.time() - facts.st_mtime < _SETTLED:
+    if not _is_own_folder(facts) or time.time() - facts.st_mtime < _SETTLED:
         return
     lock = FileLock(folder / LOCK, blocking=False, fallback_to_soft=False)
     with suppress(Timeout, NotImplementedError), lock:
@@ -380,14 +379,21 @@ def can_be_written(folder: Path) -> bool:
 
 def _temporary_cache() -> Path | None:
     """Return a private folder among the temporary files, for files loaded as code; None if impossible."""
-    user = getattr(os, "getuid", int)()
-    folder = Path(tempfile.gettempdir()) / f"motif-{user}"
+    folder = Path(tempfile.gettempdir()) / f"motif-{_user()}"
     with suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
         facts = folder.lstat()
-        if stat.S_ISDIR(facts.st_mode) and facts.st_uid == user and not facts.st_mode & 0o077:
+        if _is_own_folder(facts) and not facts.st_mode & 0o077:
             return folder
     return None
+
+
+def _user() -> int:
+    return int(getattr(os, "getuid", int)())
+
+
+def _is_own_folder(facts: os.stat_result) -> bool:
+    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == _user()
 
 
 def _fault_of_target(path: Path) -> str:

@@ -13,6 +13,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 import motif
+from motif.analysis.confirmation import CONFIRMED_Z
 from motif.board.marks import pr_rating
 from motif.board.mat_file import mat_text
 from motif.evaluators.known_players import own_name
@@ -392,7 +393,9 @@ def test_a_trainer_asks_answerable_questions(client, kind, monkeypatch):
         asked = {"key": card["key"], "kind": kind, "question": question, "answer": play}
         judged = client.post("/api/v1/learn", json=asked).json()
         assert judged["best"] == best
-        assert judged["right"] == (judged["cost"] < 0.02)
+        # The card is random, and short rollouts may not confirm a cost.
+        is_unconfirmed = judged["cost"] <= CONFIRMED_Z * (judged["se"] or 0)
+        assert judged["right"] == (judged["cost"] < 0.02 or is_unconfirmed)
         assert (judged["days"] > 0) == judged["right"]
         if play == best:
             assert judged["cost"] == 0

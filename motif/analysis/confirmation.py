@@ -1,4 +1,4 @@
-"""Rollouts that confirm errors seen by lookahead, in plays and with the cube.
+"""Rollouts that confirm errors in plays seen by lookahead; thresholds and settings, also for the cube.
 
 The play that lookahead ranks first tends to be overrated, because it was selected for its estimate; most of
 the errors found in a good player's games would be errors of the lookahead.  An error of `ROLLOUT_THRESHOLD`

@@ -1,4 +1,4 @@
-"""Atomic and durable writes, bounded reads, locked folders, and the locations of cache and state.
+"""Atomic and durable writes, bounded reads, scratch and locked folders, and places of cache and state.
 
 A file is written under a temporary name in the same folder, flushed to disk and renamed; then the folder,
 which holds the name, is flushed.  Failures raise a `FileError`.

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from motif.board.packed import (
     ALL_POINTS,
     BAR_BIT,
-    CHECKERS,
     OPPONENT_HALF,
     PACKED_BAR,
     PACKED_SIZE,
     PACKED_WORDS,
     POINTS,
+    TABLE_SHAPE,
     copy_words,
     made,
     mirrored,
@@ -151,8 +151,7 @@ def score_step(board, own, opponent, source, die, steps):
 
 _HASH_SLOT = np.uint64(58)
 _ANY_SOURCE = np.int64(PACKED_BAR)
-STEPS_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
-_NO_STEPS = np.zeros(STEPS_SHAPE, np.int64)
+_NO_STEPS = np.zeros(TABLE_SHAPE, np.int64)
 
 
 @inline_kernel
@@ -363,5 +362,5 @@ def new_play_buffer() -> PlayBuffer:
         np.zeros((2, MAX_PLAYS), np.uint64),
         np.zeros((2, MAX_PLAYS), np.uint64),
         np.zeros((2, MAX_PLAYS), np.int64),
-        np.zeros(STEPS_SHAPE, np.int64),
+        np.zeros(TABLE_SHAPE, np.int64),
     )

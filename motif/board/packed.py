@@ -27,6 +27,8 @@ HOME = 6
 PACKED_SIZE = 64
 PACKED_WORDS = 8
 PACKED_BAR = 24
+TABLE_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
+"""Shape of tables by side (the player on roll first), point or bar, and number of checkers."""
 OPPONENT_HALF = 32
 """Offset of the opponent's half in a packed board."""
 _ONES = np.uint64(0x0101010101010101)

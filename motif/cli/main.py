@@ -261,10 +261,12 @@ def _run(arguments: Sequence[str]) -> int:
         _discard_output()
         return INTERNAL_ERROR
     except OSError as error:
-        if error.filename is None:
+        where = error.filename
+        if where is None and isinstance(error, FileNotFoundError):
+            where = "the current folder"
+        elif where is None:
             _discard_output()
-        where = f"{error.filename}: " if error.filename else ""
-        return _ended(BAD_INPUT, f"error: {where}{error.strerror or error}")
+        return _ended(BAD_INPUT, f"error: {f'{where}: ' if where else ''}{error.strerror or error}")
     except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise

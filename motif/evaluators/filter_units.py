@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR, PACKED_WORDS, has_same_half, occupied
+from motif.board.packed import OPPONENT_HALF, PACKED_BAR, PACKED_WORDS, TABLE_SHAPE, has_same_half, occupied
 from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel
 from motif.compiler.simd import GROUP, add_at_points, squash_at_points
 from motif.runtime.arrays import Float32Array, IntArray
@@ -34,7 +34,7 @@ class FilterTables(NamedTuple):
 
 def no_filter_units() -> FilterTables:
     """Return the tables of a model without hidden units in its move filter."""
-    points = np.zeros((0, 2, PACKED_BAR + 1, CHECKERS + 1, GROUP), np.float32)
+    points = np.zeros((0, *TABLE_SHAPE, GROUP), np.float32)
     none = np.zeros((0, GROUP), np.float32)
     return FilterTables(none, points, none, np.zeros(0, np.int64))
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
+from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR, TABLE_SHAPE
 from motif.compiler.jit import inline_kernel, trailing_zeros
 from motif.compiler.simd import GROUP, OUTPUT_COUNT, SQUASH_LIMIT, WIDTH, add_rows, aligned, sums_of_squashed
 from motif.evaluators.quadratic_forms import AGAIN, APART, add_part
@@ -58,7 +58,7 @@ def read_only(*arrays: Any) -> HiddenTables:
 
 def no_hidden_layers() -> HiddenTables:
     """Return the tables of a model without hidden layers."""
-    points = np.zeros((0, 2, PACKED_BAR + 1, CHECKERS + 1, WIDTH), np.float32)
+    points = np.zeros((0, *TABLE_SHAPE, WIDTH), np.float32)
     inputs = np.zeros((0, WIDTH // GROUP, 0, GROUP), np.float32)
     outputs = np.zeros((0, OUTPUT_COUNT, WIDTH), np.float32)
     bias, begins = np.zeros((0, WIDTH), np.float32), np.zeros(WIDTH // GROUP, np.int64)

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from motif.board.movegen import MAX_PLAYS, PlayBuffer, new_play_buffer
+from motif.board.packed import TABLE_SHAPE
 from motif.compiler.simd import GROUP, aligned
 from motif.evaluators.bearoff import BearoffTables, no_tables
 from motif.evaluators.filter_units import FilterTables, no_filter_units
 from motif.evaluators.hidden_layer import MAX_UNITS, HiddenTables, no_hidden_layers
 from motif.evaluators.kernels import RANDOM_MODEL, TABLE_MODEL
-from motif.evaluators.point_table import TABLE_SHAPE, in_units, steps_of
+from motif.evaluators.point_table import in_units, steps_of
 from motif.evaluators.probabilities import HEADS, OUTPUTS
 from motif.evaluators.quadratic_forms import MAX_ROW, BoardBatch, FormTables, new_board_batch
 from motif.parameters.named_sets import OwnSet

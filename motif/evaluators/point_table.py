@@ -12,12 +12,11 @@ from importlib import resources
 import numpy as np
 import numpy.typing as npt
 
-from motif.board.packed import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR, POINTS
+from motif.board.packed import CHECKERS, HOME, OPPONENT_HALF, PACKED_BAR, POINTS, TABLE_SHAPE
 from motif.compiler.jit import inline_kernel
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 
-TABLE_SHAPE = (2, PACKED_BAR + 1, CHECKERS + 1)
 POINT_STEPS = 4
 """Weights of a point in a move filter or a hidden unit: for exactly 1, 2 and 3 checkers, and each further
 one.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from motif.board.movegen import ROLLS
 from motif.board.moves import PlayBatch
 from motif.board.outcome import finished_points_many
-from motif.board.packed import Board, pack_many
+from motif.board.packed import TABLE_SHAPE, Board, pack_many
 from motif.board.position import Position, PositionLike, as_boards
 from motif.compiler.simd import GROUP, WIDTH, aligned
 from motif.evaluators.bearoff import bearoff_tables, covered_boards, no_tables
@@ -43,7 +43,7 @@ from motif.evaluators.model import (
     table_model,
     with_own_set,
 )
-from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, simple_tables, tables_of
+from motif.evaluators.point_table import pubeval_tables, simple_tables, tables_of
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_HEAD, HEADS, OUTPUTS, WIN, switched_equities
 from motif.evaluators.quadratic_forms import ABSENT, FormTables
 from motif.evaluators.weight_file import FilterWeights, HeadWeights, WeightFile

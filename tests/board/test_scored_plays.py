@@ -4,16 +4,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.movegen import ROLLS, STEPS_SHAPE, generate, generate_scored, new_play_buffer
-from motif.board.packed import OPPONENT_HALF, pack_many
+from motif.board.movegen import ROLLS, generate, generate_scored, new_play_buffer
+from motif.board.packed import OPPONENT_HALF, TABLE_SHAPE, pack_many
 from motif.board.position import Position
 from tests.strategies import positions
 
 BUFFERS = new_play_buffer(), new_play_buffer()
-TABLE = np.random.default_rng(3).integers(-1000, 1000, STEPS_SHAPE)
+TABLE = np.random.default_rng(3).integers(-1000, 1000, TABLE_SHAPE)
 STEPS = np.zeros_like(TABLE)
 STEPS[..., :-1] = np.diff(TABLE, axis=-1)
-PLACES = np.arange(STEPS_SHAPE[1])
+PLACES = np.arange(TABLE_SHAPE[1])
 
 
 def score(mover: np.ndarray, other: np.ndarray) -> int:

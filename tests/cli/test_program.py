@@ -161,6 +161,16 @@ def test_a_full_disk_is_an_error():
     assert process.returncode == 2
 
 
+def test_a_folder_that_no_longer_exists_is_named(motif, tmp_path, monkeypatch):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    result = motif("fit", "samples", "--out", "weights.yaml")
+    assert result.code == 2
+    assert result.err == "motif: error: the current folder: No such file or directory\n"
+
+
 def test_an_interrupt_elsewhere_is_one_line(motif, monkeypatch):
     def interrupt(path: str) -> None:
         raise KeyboardInterrupt

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 
 from motif.benchmarks.speed import midgame_boards
-from motif.board.packed import OWN_BAR, pack_many
+from motif.board.packed import OWN_BAR, TABLE_SHAPE, pack_many
 from motif.board.position import Position
 from motif.compiler.jit import kernel
 from motif.evaluators import load_static
 from motif.evaluators.kernels import score_packed
-from motif.evaluators.point_table import TABLE_SHAPE, pubeval_tables, table_score_of_mover
+from motif.evaluators.point_table import pubeval_tables, table_score_of_mover
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import FilterWeights
 from motif.parameters.position_class import CLASS_NAMES

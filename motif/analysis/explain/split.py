@@ -39,10 +39,10 @@ from motif.analysis.explain.valued_position import (
     combined,
     looked_up,
 )
-from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS, pack_many
+from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, POINTS, TABLE_SHAPE, pack_many
 from motif.evaluators import OUTPUTS
 from motif.evaluators.hidden_unit_words import unit_term
-from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place
+from motif.evaluators.point_table import checkers_by_place
 from motif.evaluators.probabilities import EQUITY_BOUND, EQUITY_WEIGHTS, RANKING_HEAD, WIN, switched_equities
 from motif.evaluators.weight_file import PAIR, WeightFile
 from motif.fitting.problem import PROBABILITY

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.outcome import finished_points_many
-from motif.board.packed import Board, pack_many
+from motif.board.packed import TABLE_SHAPE, Board, pack_many
 from motif.board.position import Position
 from motif.compiler.jit import kernel
 from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, WeightFile
@@ -22,7 +22,7 @@ from motif.evaluators.bearoff import covered_boards
 from motif.evaluators.calibration import calibrated, calibrated_chances
 from motif.evaluators.hidden_layer import secants_of_units, squash_units
 from motif.evaluators.kernels import SOURCES
-from motif.evaluators.point_table import TABLE_SHAPE, checkers_by_place, tables_of
+from motif.evaluators.point_table import checkers_by_place, tables_of
 from motif.evaluators.probabilities import (
     EQUITY_BOUND,
     RANKING_HEAD,

@@ -14,7 +14,7 @@ import numpy as np
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import StaticEvaluator, load_static
-from motif.evaluators.kernels import score_packed
+from motif.evaluators.kernels import NO_ROWS, evaluate_packed
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.static import filtered, prepared
 from motif.players import load
@@ -100,7 +100,7 @@ def _evaluations_per_second(model: Model, seconds: float) -> float:
     scores = np.empty(len(packed))
 
     def step(_: int) -> int:
-        score_packed(model, packed, space, scores)
+        evaluate_packed(model, packed, space, scores, NO_ROWS)
         return len(packed)
 
     return timed(step, seconds)

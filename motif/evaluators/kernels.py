@@ -31,6 +31,7 @@ from motif.evaluators.point_table import table_score_of_mover
 from motif.evaluators.probabilities import (
     EQUITY_HEAD,
     LOSE_GAMMON,
+    OUTPUTS,
     WIN,
     agree_with_equity,
     certain,
@@ -55,7 +56,7 @@ FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
 
 _FINISHED_SCORE = 1e6
 _AT_ONCE = 32
-"""Number of boards that `score_packed` looks through for boards with sums in common."""
+"""Number of boards that `evaluate_packed` looks through for boards with sums in common."""
 RIVALS_WITHIN = 0.2
 """A play that is worse than another play of the same roll by more than this, in cubeless money equity, is
 assumed to be worse at every score and cube.
@@ -611,11 +612,24 @@ def _value_boards(model, packed, first, last, space):
             trace_value(model, words[k], boards[k], space, space.rows[k])
 
 
+NO_SCORES = np.zeros(0)
+NO_ROWS = np.zeros((0, len(OUTPUTS)), np.float32)
+
+
 @lean_kernel(NOTHING)
-def evaluate_packed(model, packed, space, rows):
-    """Write the probabilities of each packed board (n, 64) to float32 (n, 5) `rows`."""
+def evaluate_packed(model, packed, space, scores, rows):
+    """Write the ranking `scores` float64 (n,) of packed boards (n, 64) for the player on roll.
+
+    If `scores` is empty, write the five probabilities of each board to float32 (n, 5) `rows` instead.  One
+    kernel does both, because the arguments take most of the time to compile it.
+    """
+    words, everything = words_of(packed), space.filter_kept[:0]
     for first in range(0, packed.shape[0], _AT_ONCE):
         last = min(first + _AT_ONCE, packed.shape[0])
+        if scores.shape[0] > 0:
+            part, boards = words[first:last], packed[first:last]
+            score_boards(model, part, boards, everything, last - first, space, scores[first:last])
+            continue
         _value_boards(model, packed, first, last, space)
         for k in range(first, last):
             for j in range(space.row.shape[0]):
@@ -632,17 +646,6 @@ def cube_pairs_packed(model, cube_model, side, packed, space, pairs):
         for k in range(first, last):
             row = space.rows[k - first]
             pairs[k, 0], pairs[k, 1] = held_and_taken(cube_model, side, words[k], packed[k], row)
-
-
-@lean_kernel(NOTHING)
-def score_packed(model, packed, space, scores):
-    """Write the ranking `scores` float64 (n,) of packed boards (n, 64) for the player on roll."""
-    words, everything, count = words_of(packed), space.filter_kept[:0], packed.shape[0]
-    for first in range(0, count, _AT_ONCE):
-        last = min(first + _AT_ONCE, count)
-        score_boards(
-            model, words[first:last], packed[first:last], everything, last - first, space, scores[first:last]
-        )
 
 
 @lean_kernel(NOTHING)

@@ -24,13 +24,14 @@ from motif.evaluators.evaluator import Evaluator
 from motif.evaluators.filter_units import FilterTables, no_filter_units
 from motif.evaluators.hidden_layer import HiddenTables, no_hidden_layers, read_only, squash_units
 from motif.evaluators.kernels import (
+    NO_ROWS,
+    NO_SCORES,
     SOURCES,
     WEIGHTS_MODEL,
     best_equities,
     cube_pairs_packed,
     evaluate_packed,
     score_by_tables,
-    score_packed,
     trace_packed,
 )
 from motif.evaluators.model import (
@@ -104,7 +105,7 @@ class StaticEvaluator(Evaluator):
         packed = pack_many(as_boards(positions))
         rows = np.empty((len(packed), len(OUTPUTS)), np.float32)
         model, space = prepared(self.model)
-        evaluate_packed(model, packed, space, rows)
+        evaluate_packed(model, packed, space, NO_SCORES, rows)
         return rows
 
     def equity_many(self, boards: Board) -> FloatArray:
@@ -113,7 +114,7 @@ class StaticEvaluator(Evaluator):
             return super().equity_many(boards)
         scores = np.empty(len(boards))
         model, space = prepared(self.model)
-        score_packed(model, pack_many(as_boards(boards)), space, scores)
+        evaluate_packed(model, pack_many(as_boards(boards)), space, scores, NO_ROWS)
         if model.scores_equities:
             return scores
         return np.tanh(scores) * (1 if model.win_only else EQUITY_BOUND)
@@ -143,8 +144,11 @@ class StaticEvaluator(Evaluator):
         if not len(self.model.bearoff.rows):
             return super().is_exact(boards)
         own, opponent = np.maximum(boards, 0).sum(axis=1), np.maximum(-boards, 0).sum(axis=1)
-        few = np.maximum(own, opponent) <= TWO_SIDED_CHECKERS
-        return (own == 0) | (opponent == 0) | few & covered_boards(self.model.bearoff, boards)
+        exact = (own == 0) | (opponent == 0)
+        few = np.flatnonzero(np.maximum(own, opponent) <= TWO_SIDED_CHECKERS)
+        if len(few):  # The kernel takes a while to compile.
+            exact[few] |= covered_boards(self.model.bearoff, boards[few])
+        return exact
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> Evaluator:
         """See `Evaluator.with_cube`; point tables, whose ranking ignores the cube, are unchanged."""

@@ -17,7 +17,7 @@ import numpy as np
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator
-from motif.evaluators.kernels import score_packed
+from motif.evaluators.kernels import NO_ROWS, evaluate_packed
 from motif.evaluators.probabilities import HEADS, RANKING_HEAD
 from motif.evaluators.static import prepared, simple
 from motif.evaluators.weight_file import LINE_WANTED, FilterWeights, HeadWeights, WeightFile, is_line
@@ -315,4 +315,4 @@ def warm_up() -> None:
     fit_head(rows, RANKING_HEAD, FitSettings())
     filter_steps(rows)
     model, space = prepared(simple().model)
-    score_packed(model, pack_many(boards), space, np.empty(len(boards)))
+    evaluate_packed(model, pack_many(boards), space, np.empty(len(boards)), NO_ROWS)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from motif.benchmarks.choices import recorded_decisions
 from motif.benchmarks.losses import Rows, rows_of_classes
 from motif.board.packed import Board, pack_many
-from motif.evaluators.kernels import score_packed
+from motif.evaluators.kernels import NO_ROWS, evaluate_packed
 from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN, switched_equities
 from motif.evaluators.static import from_weights, prepared, weights_model
 from motif.evaluators.weight_file import WeightFile
@@ -153,7 +153,7 @@ def _scorer(weights: WeightFile) -> Callable[[Board], FloatArray]:
         values = np.empty(len(boards))
         for begin in range(0, len(values), _ROWS_AT_ONCE):
             part = values[begin : begin + _ROWS_AT_ONCE]
-            score_packed(model, pack_many(boards[begin : begin + len(part)]), space, part)
+            evaluate_packed(model, pack_many(boards[begin : begin + len(part)]), space, part, NO_ROWS)
         return values
 
     return scores

@@ -370,7 +370,7 @@ def test_a_run_compiles_in_advance_what_its_later_steps_need(tmp_path):
     shutil.copytree(PACKAGE / "data", folder / "motif" / "data")
     beside = LISTENING + "from motif.learning.bootstrap_run import warm_up\nwarm_up()\n"
     compiled_beside = said_by(folder, tmp_path / "cache", beside)
-    of_fits = {"measure_motif", "_raw_chunk", "_sums_chunk", "_expand", "_transform", "score_packed"}
+    of_fits = {"measure_motif", "_raw_chunk", "_sums_chunk", "_expand", "_transform", "evaluate_packed"}
     assert {"board_trials", *of_fits, "choose_boards"} <= set(compiled_beside)
     said = said_by(folder, tmp_path / "cache", LISTENING + RUN, str(tmp_path / "run"))
     assert "self_play" in said

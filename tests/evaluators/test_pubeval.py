@@ -9,7 +9,7 @@ from motif.board.packed import OWN_BAR, TABLE_SHAPE, pack_many
 from motif.board.position import Position
 from motif.compiler.jit import kernel
 from motif.evaluators import load_static
-from motif.evaluators.kernels import score_packed
+from motif.evaluators.kernels import NO_ROWS, evaluate_packed
 from motif.evaluators.point_table import pubeval_tables, table_score_of_mover
 from motif.evaluators.static import prepared
 from motif.evaluators.weight_file import FilterWeights
@@ -139,6 +139,6 @@ def test_scores_of_a_point_table_are_raw_sums_of_its_win_probabilities():
     boards = midgame_boards()[:50]
     model, space = prepared(load_static("pubeval").model)
     scores = np.empty(len(boards))
-    score_packed(model, pack_many(boards), space, scores)
+    evaluate_packed(model, pack_many(boards), space, scores, NO_ROWS)
     wins = load_static("pubeval").evaluate_many(boards)[:, 0]
     np.testing.assert_allclose((np.tanh(scores) + 1) / 2, wins, atol=1e-6)

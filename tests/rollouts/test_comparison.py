@@ -13,7 +13,7 @@ from motif.board.position import Position
 from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import load_static
 from motif.evaluators.cube_model import NO_CUBE, without_cube
-from motif.evaluators.kernels import evaluate_packed
+from motif.evaluators.kernels import NO_SCORES, evaluate_packed
 from motif.evaluators.probabilities import OUTPUTS, turned
 from motif.evaluators.static import StaticEvaluator, prepared
 from motif.rollouts import RolloutSettings, compare_plays
@@ -196,7 +196,7 @@ def unrounded(evaluator: StaticEvaluator, positions: np.ndarray) -> np.ndarray:
     """Return the probabilities that `StaticEvaluator.evaluate_many` rounds to float32."""
     rows = np.empty((len(positions), len(OUTPUTS)))
     model, space = prepared(evaluator.model)
-    evaluate_packed(model, pack_many(positions), space, rows)
+    evaluate_packed(model, pack_many(positions), space, NO_SCORES, rows)
     return rows
 
 

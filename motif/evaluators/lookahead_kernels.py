@@ -215,7 +215,9 @@ def choose_replies(model, cube_model, side, level, high, low, space, tree):
     The board is ``tree.words[level]``, `side` moves, and the cube states are ``tree.cube.states[level]``. The
     best plays are written to ``tree.cube.play[level]``, their values for `side` to ``tree.cube.best[level]``.
     """
-    states, words, packed = tree.cube.states[level], tree.words[level], tree.boards[level]
+    words, packed = tree.words[level], tree.boards[level]
+    # Also the present state, which other branches may have led away from: see `_follow_the_present`.
+    states = tree.cube.states[level] | np.int64(1) << cube_model.like[cube_model.state]
     after_states = with_doubles(cube_model, states, 1 - side)
     count = generate_for(model, words, packed, high, low, space)
     considered, order = 1, space.filter_kept[:0]

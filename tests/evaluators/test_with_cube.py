@@ -6,15 +6,28 @@ import numpy as np
 import pytest
 
 from motif.board.match_state import MatchState
+from motif.board.movegen import ROLLS
 from motif.board.moves import legal_plays, play_batches
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import Evaluator, LookaheadEvaluator, load_static
-from motif.evaluators.cube_model import NO_CUBE, best_of_double, cubeful_values, gammon_values, without_cube
+from motif.evaluators.cube_model import (
+    NO_CUBE,
+    best_of_double,
+    cubeful_values,
+    gammon_values,
+    value_for_side,
+    without_cube,
+)
+from motif.evaluators.kernels import NOT_SCORED, value_after
+from motif.evaluators.lookahead_kernels import choose_replies
+from motif.evaluators.lookahead_memory import thread_tree
+from motif.evaluators.static import prepared
 from motif.players import load
 from motif.rollouts.rollout_evaluator import load_rollout
 from tests.fitting.fitting_samples import random_boards
+from tests.games import some_decisions
 
 NEWEST = load_static("motif-v19")
 MONEY = MatchState()
@@ -127,3 +140,25 @@ def test_only_lookahead_is_taken_away():
     taken_away = ahead.without_lookahead
     assert taken_away is not ahead
     assert taken_away.without_lookahead is taken_away
+
+
+@pytest.mark.parametrize("state", [MONEY, MatchState(5, 1, 2), MatchState(7, 5, 4)])
+def test_a_state_has_the_same_reply_alone_as_beside_the_present_state(state):
+    """Branches of lookahead in which the present state's reply was another one lack the present state."""
+    cube_model = cube_model_for(state)
+    doubled = int(cube_model.like[cube_model.doubled[cube_model.state, 0]])
+    model, space = prepared(load_static("motif-v1").model)
+    tree, opponent = thread_tree(), 1
+    for board in pack_many(some_decisions("motif-v1", 12, 5)[0]):
+        for high, low in ROLLS:
+            replies = []
+            for states in (1 << doubled, 1 << doubled | 1 << int(cube_model.like[cube_model.state])):
+                tree.boards[0][:], tree.cube.states[0] = board, states
+                tree.cube.held_after[:] = 0
+                choose_replies(model, cube_model, opponent, 0, high, low, space, tree)
+                replies.append((int(tree.cube.play[0, doubled]), float(tree.cube.best[0, doubled])))
+            assert replies[0] == replies[1]
+            value_after(model, replies[0][0], NOT_SCORED, space)
+            after = space.plays.words[replies[0][0]], space.plays.boards[replies[0][0]]
+            value = value_for_side(cube_model._replace(state=doubled), 0, *after, space.row)
+            assert replies[0][1] == pytest.approx(-value, abs=1e-6)

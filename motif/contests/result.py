@@ -194,7 +194,7 @@ def mean_of_pairs(
     """Return the mean of pairs (n, 2), its standard error, and the p-value of its distance from `even`.
 
     The last two are None for fewer than `MIN_PAIRS` pairs.  If all pairs have the same result, the standard
-    error is that with one more pair, of the result `even`: it is not 0.
+    error is that with one more pair, of the result `even`: it is 0 only if all pairs are even.
     """
     means = values.mean(axis=1)
     mean = float(means.mean())
@@ -203,7 +203,7 @@ def mean_of_pairs(
     if not np.ptp(means):
         means = np.append(means, even)
     se = float(means.std(ddof=1) / math.sqrt(len(means)))
-    return mean, se, p_value(mean - even, se)
+    return mean, se, p_value(mean - even, se, len(means))
 
 
 def contest_result(

@@ -16,6 +16,7 @@ The looks and the division of the significance level follow group sequential tes
 Turnbull, Group Sequential Methods with Applications to Clinical Trials (2000), chapters 1 and 2.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -133,6 +134,8 @@ def eliminated(
     """
     schedule = looks(trials)
     chance = significance / (len(schedule) * max(plays - 1, 1))
+    # Above a half, the best play would go, too; `stdtrit` knows no chances below the normal numbers.
+    chance = min(max(chance, sys.float_info.min), 0.5)
     left = np.arange(plays)
     tally = Tally(plays * columns, rolls_of)
     stages: list[Stage] = []
@@ -191,7 +194,7 @@ class ComparedPlay:
     @property
     def p_value(self) -> float:
         """Two-sided p-value of `difference`."""
-        return p_value(self.difference, self.difference_se)
+        return p_value(self.difference, self.difference_se, self.trials)
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields by name, for JSON."""

@@ -172,10 +172,13 @@ def error_over_groups(values: FloatArray, groups: npt.NDArray[np.integer]) -> fl
     return math.sqrt(np.sum(sums**2) * len(names) / (len(names) - 1)) / len(values)
 
 
-def p_value(difference: float, se: float) -> float:
-    """Return the two-sided p-value of a difference, from the normal distribution."""
+def p_value(difference: float, se: float, count: int) -> float:
+    """Return the two-sided p-value of a mean difference of `count` values, from Student's t distribution."""
+    # Import here, because SciPy's special functions take a tenth of a second to import.
+    from scipy.special import stdtr
+
     if math.isnan(se):
         return math.nan
     if se > 0:
-        return math.erfc(abs(difference) / se / math.sqrt(2))
+        return float(2 * stdtr(count - 1, -abs(difference) / se))
     return 1.0 if difference == 0 else 0.0

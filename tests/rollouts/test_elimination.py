@@ -183,3 +183,10 @@ def test_bad_significance_levels():
         compared(eliminate=True, significance=0)
     with pytest.raises(PlayerError, match="'significance=x': the value must be a number"):
         load("rollout:motif-v1,significance=x")
+
+
+@pytest.mark.parametrize("significance", [0.99, 5e-324])
+def test_extreme_significance_levels_leave_the_best_play(significance):
+    settings = RolloutSettings(eliminate=True, trials=36, cut=4, significance=significance)
+    result = compare_plays(START, ROLL, MADE, settings, candidates=2, jobs=1)
+    assert len(result.left) == (1 if significance > 0.5 else 2)

@@ -203,7 +203,7 @@ def mean_of_pairs(
     if not np.ptp(means):
         means = np.append(means, even)
     se = float(means.std(ddof=1) / math.sqrt(len(means)))
-    return mean, se, p_value(mean - even, se, len(means))
+    return mean, se, p_value(mean - even, se)
 
 
 def contest_result(

@@ -172,8 +172,11 @@ def error_over_groups(values: FloatArray, groups: npt.NDArray[np.integer]) -> fl
     return math.sqrt(np.sum(sums**2) * len(names) / (len(names) - 1)) / len(values)
 
 
-def p_value(difference: float, se: float, count: int) -> float:
-    """Return the two-sided p-value of a mean difference of `count` values, from Student's t distribution."""
+def p_value(difference: float, se: float, count: float = math.inf) -> float:
+    """Return the two-sided p-value of a mean difference of `count` values, from Student's t distribution.
+
+    For infinitely many values this is the normal distribution.
+    """
     # Import here, because SciPy's special functions take a tenth of a second to import.
     from scipy.special import stdtr
 

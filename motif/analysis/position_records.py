@@ -190,7 +190,8 @@ def _ranked(
     """Yield the ranked plays of each board and roll, all in one state of the match."""
     for batch in play_batches(boards, rolls, _PLAYS_AT_ONCE):
         before = boards[batch.decisions]
-        values, sources = estimate_plays(before, batch, evaluator, state)
+        estimates = estimate_plays(before, batch, evaluator, state)
+        values, sources = estimates
         described = _described(batch, rolls)
         dice = rolls[batch.decisions][batch.decision].tolist()
         for play, path, roll, equity, source in zip(
@@ -201,7 +202,7 @@ def _ranked(
         chances = probabilities_of(evaluator, state, batch.boards, sources)
         for play, five in zip(described, chances.tolist(), strict=True):
             play |= dict(zip(OUTPUTS, five, strict=True))
-        ranked = [described[row] for row in best_first(values, before, batch, evaluator).tolist()]
+        ranked = [described[row] for row in best_first(estimates, before, batch, evaluator).tolist()]
         yield from _listed(boards, rolls, batch, ranked)
 
 

@@ -190,7 +190,7 @@ def rank_plays(
     with_probabilities: bool = False,
     name: str = "",
 ) -> Ranking:
-    """Rank the legal plays of a roll, best first; ties are in the order of the legal plays.
+    """Rank the legal plays of a roll, best first; ties are in the order of `best_first`.
 
     The `full_depth` best plays and those in `asked` are evaluated to full depth.  `name` is shown
     for the evaluator, if not its own.  Raises `PositionError` if the game is over.
@@ -200,8 +200,8 @@ def rank_plays(
     rows = np.zeros(len(batch.boards), np.bool_)
     for play in asked:
         rows |= (batch.boards == play.position.board).all(axis=1)
-    values, sources = estimate_plays(position.board[None], batch, evaluator, state, full_depth, rows)
-    order = best_first(values, position.board[None], batch, evaluator)
+    estimates = estimate_plays(position.board[None], batch, evaluator, state, full_depth, rows)
+    (values, sources), order = estimates, best_first(estimates, position.board[None], batch, evaluator)
     chances: list[Probabilities | None] = [None] * len(order)
     if with_probabilities:
         known = probabilities_of(evaluator, state, batch.boards, sources)
@@ -303,14 +303,16 @@ def _set_exact(
 
 
 def best_first(
-    values: FloatArray, before: Board, batch: PlayBatch, evaluator: Evaluator
+    estimates: PlayEstimates, before: Board, batch: PlayBatch, evaluator: Evaluator
 ) -> npt.NDArray[np.intp]:
     """Return the row numbers of the plays (m,), by decision, best first.
 
-    Ties in `values` (m,) are broken by `without_ties`, then by the order of the legal plays.
+    Ties in the values are broken by `without_ties`, then by depth, the deepest first, then by the order of
+    the legal plays.
     """
-    # Sorts in descending order.
-    return np.lexsort((switched_equities(without_ties(values, before, batch, evaluator)), batch.decision))
+    values = without_ties(estimates.values, before, batch, evaluator)
+    # Sorts in descending order of values and sources.
+    return np.lexsort((-estimates.sources, switched_equities(values), batch.decision))
 
 
 def source_words(source: int) -> str:

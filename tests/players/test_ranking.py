@@ -1,5 +1,7 @@
 """Rankings of plays: a play's value follows from the opponent's, including the cube."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,14 @@ def test_plays_are_in_order_and_differences_are_those_of_equities():
         for one in ranking[:3]:
             if one.source.endswith("2-ply"):
                 assert one.chances.equity == pytest.approx(one.equity, abs=2e-3)
+
+
+@pytest.mark.parametrize(("position", "roll"), [("4HPwATDgc/ABMA", (6, 4)), ("zD0HATDGPcEBMA", (4, 2))])
+def test_plays_seen_to_full_depth_come_before_plays_lowered_to_their_equity(position, roll):
+    ranking = rank_plays(Position.of(position), roll, load_evaluator("motif-v19@2"))
+    assert len({(one.equity, one.source) for one in ranking}) > len({one.equity for one in ranking})
+    for one, other in pairwise(ranking):
+        assert one.equity > other.equity or one.source >= other.source
 
 
 def test_differences_are_those_of_the_equities_shown():

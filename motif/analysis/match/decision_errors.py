@@ -374,8 +374,8 @@ def _judged(evaluator: Evaluator, cube: bool, rolls: Sequence[PlayedRoll]) -> li
         here, ends = batch.decisions, batch.offsets.tolist()
         played = np.array([roll.play.position.board for roll in rolls[here] if roll.play is not None])
         same = (batch.boards == played[batch.decision]).all(axis=1)
-        values, sources = _estimates(boards[here], batch, rolls[here], cube, evaluator, same)
-        order = best_first(values, boards[here], batch, evaluator)
+        estimates = _estimates(boards[here], batch, rolls[here], cube, evaluator, same)
+        (values, sources), order = estimates, best_first(estimates, boards[here], batch, evaluator)
         for roll, start, end in zip(rolls[here], ends[:-1], ends[1:], strict=True):
             if not same[start:end].any():
                 raise RecordError(f"game {roll.game}, move {roll.move}: illegal play")

@@ -178,7 +178,8 @@ def boards_of_self_play(
 ) -> Iterator[tuple[IntArray, Board]]:
     """Play `evaluator` against itself; yield the numbers and boards of the unfinished games after each ply.
 
-    `trial` is the trial number in the random streams of these games.
+    `trial` is the trial number in the random streams of these games.  As in rollouts, a game may begin with a
+    double.
     """
     dice = stream_dice(derive_states(seed, 0, games, trial))
     for ply in lockstep(best_of(evaluator), dice, starts(games)):

@@ -110,6 +110,16 @@ def test_no_crawford_game_where_somebody_doubles_at_match_point():
     assert walk(MatchRecord(("Ann", "Bob"), 3, (alone,))).rolls[0].state.crawford
 
 
+@pytest.mark.parametrize(
+    "later", [[(1, "drop")], [(1, "raccoon"), (0, "take")], [(1, "raccoon"), (0, "drop")]]
+)
+def test_an_answer_to_a_beaver_is_no_answer_to_the_double(later):
+    actions = (*walk_start(), CubeAction(1, "double"), CubeAction(0, "beaver"))
+    actions += tuple(CubeAction(*one) for one in later)
+    walked = walk(MatchRecord(("Ann", "Bob"), 0, (GameRecord((0, 0), actions),)))
+    assert [one.answer for one in walked.chances if one.doubled] == ["beaver"]
+
+
 def test_beavers_are_takes_and_the_cube_stays():
     actions = (*walk_start(), CubeAction(1, "double"), CubeAction(0, "beaver"))
     turn = Turn(1, (2, 1), None)

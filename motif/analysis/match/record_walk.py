@@ -158,7 +158,8 @@ def _walk_game(length: int, number: int, game: GameRecord, *, crawford: bool, ja
                 raise RecordError(f"game {number}, move {line}: a double is not allowed in the Crawford game")
             chances.append(CubeChance(*moment, state(action.player), doubled=True, action=place))
             has_doubled = True
-        elif action.kind in _ANSWERS:
+        elif action.kind in _ANSWERS and chances[-1].answer is None:
+            # A later take or drop answers a beaver or raccoon; these are not judged.
             chances[-1] = replace(chances[-1], answer=action.kind)
         progress.apply(action)
     return Walk(tuple(rolls), tuple(chances))

@@ -108,6 +108,12 @@ class HiddenPass(PassRecord):
     between_plays: float | None
     """Validation error of the equity from its mean in each decision."""
 
+    def validation_error(self, ranking: float) -> float | None:
+        """Return the squared validation errors of the equity, weighted as in the objective."""
+        if self.rmse_validation is None:
+            return None
+        return self.rmse_validation**2 + ranking * (self.between_plays or 0.0) ** 2
+
 
 class FittedClass(NamedTuple):
     """The weights of a class with hidden units."""
@@ -167,8 +173,8 @@ def fit_hidden(
 
     `start` has the same number of hidden units. The result does not depend on the number of threads, `jobs`.
     The state is stored in the file `checkpoint` after each pass, and an interrupted fit continues from it; a
-    damaged file is ignored. Returns the weights after the pass with the lowest validation error between
-    plays.
+    damaged file is ignored. Returns the weights after the pass with the lowest validation error
+    (`HiddenPass.validation_error`), which is usually the last one, because the learning rate decays to 0.
     """
     scale = _scale(rows)
     weights = _random_start(rows, settings) if start is None else _continued(start, scale)
@@ -185,7 +191,7 @@ def fit_hidden(
             validation, between = _validated(rows, state, pool)
             seconds = before + perf_counter() - started
             done = HiddenPass(len(state.history) + 1, *errors, validation, seconds, between)
-            state.record(done)
+            state.record(done, settings.ranking)
             if checkpoint is not None:
                 state.save(checkpoint)
             if on_pass is not None:
@@ -206,7 +212,7 @@ class _FitState:
         self.means = _Weights(*map(np.zeros_like, weights))
         self.squares = _Weights(*map(np.zeros_like, weights))
         self.best, self.best_pass = _copied(weights), 0
-        """The weights with the lowest error between plays, and the number of their pass."""
+        """The weights with the lowest validation error, and the number of their pass."""
         self.history: list[HiddenPass] = []
         self.step = 0
 
@@ -219,10 +225,11 @@ class _FitState:
         for arrays, share in zip(parts, _RATES, strict=True):
             take_adam_step(*arrays, self.step, float(share * rate))
 
-    def record(self, done: HiddenPass) -> None:
+    def record(self, done: HiddenPass, ranking: float) -> None:
         """Add a pass to the history, and keep its weights if they are the best so far."""
-        least = self.history[self.best_pass - 1].between_plays if self.best_pass else None
-        if done.between_plays is None or least is None or done.between_plays <= least:
+        error = done.validation_error(ranking)
+        least = self.history[self.best_pass - 1].validation_error(ranking) if self.best_pass else None
+        if error is None or least is None or error <= least:
             self.best, self.best_pass = _copied(self.weights), done.number
         self.history.append(done)
 

@@ -9,7 +9,7 @@ step failed is not convergence; `FAILURES` lists the ways to fail.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -222,6 +222,8 @@ class FitRecord:
     rmse_train: float
     rmse_validation: float | None
     seconds: float
+    kept_pass: int | None = field(default=None, kw_only=True)
+    """The pass with the fitted weights, for fits that choose it by validation; None for the last."""
 
     @property
     def passes(self) -> int:

@@ -14,7 +14,6 @@ from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN
 from motif.evaluators.static import from_weights, prepared, weights_model
 from motif.evaluators.weight_file import WeightFile
 from motif.fitting.objective import FitRecord
-from motif.fitting.problem import link_of
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import rows_of_head
 from motif.learning.label_noise import NoiseFreeError, root_mean
@@ -120,12 +119,12 @@ def overall_errors(
     errors = {"win": NoiseFreeError(win, label_noise_of(rows, rows, "win", settings))}
     ranked = [name for name in rows if RANKING_HEAD in weights.classes.get(name, {}) or settings.hidden]
     if ranked:
-        scores, link, squares = _scorer(weights), link_of(RANKING_HEAD), []
+        evaluator, squares = from_weights(weights), []
         for part in map(rows.__getitem__, ranked):
             boards = part.boards[part.training :]
             use = rows_of_head(boards, RANKING_HEAD, settings)
             labels = part.labels[part.training :][use, EQUITY_HEAD]
-            squares.append((link.inverse_link(scores(boards[use])) - labels) ** 2)
+            squares.append((evaluator.equity_many(boards[use]) - labels) ** 2)
         errors[RANKING_HEAD] = NoiseFreeError(
             root_mean(squares), label_noise_of(rows, ranked, RANKING_HEAD, settings)
         )

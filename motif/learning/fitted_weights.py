@@ -136,6 +136,7 @@ def _figures_of(fit: FitRecord) -> dict[str, object]:
         "rmse_train": fit.rmse_train,
         "rmse_validation": fit.rmse_validation,
         "sweeps": fit.passes,
+        "kept_pass": fit.passes if fit.kept_pass is None else fit.kept_pass,
         "stopped": fit.stopped,
         "seconds": fit.seconds,
     }

@@ -130,6 +130,5 @@ def _record(fit: HiddenFit, seconds: float) -> FitRecord:
     vectors = [weight_vector(head)[1] for head in fit.weights.heads.values()]
     units = (hidden.bias, hidden.inputs, hidden.points, hidden.outputs)
     terms = sum(vector.size for vector in vectors) + sum(array.size for array in units) - 1
-    return FitRecord(
-        METHOD, terms, fit.history, Ending.PASS_LIMIT, best.rmse_train, best.rmse_validation, seconds
-    )
+    errors = best.rmse_train, best.rmse_validation
+    return FitRecord(METHOD, terms, fit.history, Ending.PASS_LIMIT, *errors, seconds, kept_pass=best.number)

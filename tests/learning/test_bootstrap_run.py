@@ -141,8 +141,8 @@ def test_a_stopped_fit_of_hidden_units_goes_on(tmp_path, monkeypatch):
     run_bootstrap(tmp_path / "whole", config, jobs=1)
     recorded, passes = _FitState.record, []
 
-    def record(state, done):
-        recorded(state, done)
+    def record(state, done, ranking):
+        recorded(state, done, ranking)
         passes.append(done.number)
         if len(passes) == 3:
             raise KeyboardInterrupt

@@ -343,6 +343,20 @@ def test_errors_are_measured_on_positions_that_the_tables_do_not_cover(folder, s
     assert fit.rmse_validation == pytest.approx(np.sqrt((errors[:, 0] ** 2).mean()), rel=1e-5)
 
 
+def test_the_equity_error_of_a_fit_with_hidden_units_is_that_of_its_file(folder, samples):
+    fit = fitted([folder], HIDDEN)
+    held = samples.split(HIDDEN.validation, HIDDEN.seed)[1]
+    evaluator = StaticEvaluator("made", weights_model(fit.weights))
+    error = evaluator.equity_many(held.boards) - held.equity
+    found = fit.to_dict()
+    overall = found["validation_errors"]["equity"]["rmse_validation"]
+    assert overall == pytest.approx(np.sqrt(np.mean(error**2)), rel=1e-6)
+    heads = [one for name, one in found["heads"].items() if name.endswith(".equity")]
+    assert all(1 <= one["kept_pass"] <= one["sweeps"] == HIDDEN.passes for one in heads)
+    assert min(one["rmse_validation"] for one in heads) < overall
+    assert overall < max(one["rmse_validation"] for one in heads)
+
+
 def test_a_fit_with_hidden_units_starts_from_weights(folder):
     first = fitted([folder], replace(HIDDEN, passes=40)).weights
     settings = replace(HIDDEN, passes=1)

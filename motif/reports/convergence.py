@@ -230,8 +230,9 @@ def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
         return
     above = axes.twiny()
     above.set_xscale(axes.get_xscale())
-    above.set_xlim(low, high)
     above.set_xticks(numbered, texts)
+    # Last, because ticks widen the limits.
+    above.set_xlim(low, high)
     above.xaxis.set_minor_locator(NullLocator())
     above.tick_params(axis="x", pad=1, length=2)
     above.grid(visible=False)

@@ -76,7 +76,7 @@ _READING = {
 }
 _NOISE_NOTE = (
     "Without label noise: the square root of the mean squared validation error minus the labels' mean "
-    "squared standard error. It estimates the evaluator's own error and is comparable between versions."
+    "squared standard error. It estimates the evaluator's own error, on held-out positions of its samples."
 )
 _STEP_NAMES = dict(zip(STEPS, ("sampling", "fitting", "measuring"), strict=True))
 _UNKNOWN = "\N{EN DASH}"

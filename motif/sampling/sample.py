@@ -352,8 +352,8 @@ def _positions_a_game(settings: SampleSettings) -> float:
 def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:
     """Return the number of games per task, which is smaller than in a part if labels are expensive.
 
-    The content of a part does not depend on this number, except for random candidate plays of players that are
-    not compiled.
+    The content of a part does not depend on this number, except for the random candidate plays of
+    players that are not compiled.
     """
     plies = getattr(labeller, "plies", 0)
     if labeller is None:

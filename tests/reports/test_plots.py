@@ -76,6 +76,13 @@ def test_the_axis_of_seconds():
     assert seconds_axis(timed([0.0, 0.00001, 0.00002])) == []
 
 
+def test_seconds_are_above_their_passes():
+    """A fit with hidden units begins with pass 1, so the tick of pass 0 is outside the panel."""
+    figure = plot_convergence(timed([0.3, 0.6, 12.0], first=1), None)
+    below, above = figure.axes
+    assert above.get_xlim() == below.get_xlim()
+
+
 def test_noise_that_is_zero_is_known():
     def words(noise: float | str) -> str:
         rows = [dict(row, label_noise=noise) for row in made_rows([("contact", "win")])]

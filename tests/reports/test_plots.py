@@ -206,12 +206,14 @@ def test_no_gammon_once_a_checker_is_off():
 def test_drawing_leaves_no_global_state(tmp_path):
     code = """
 import sys, pathlib, matplotlib
+from types import SimpleNamespace
 settings = lambda: dict(dict.items(matplotlib.rcParams))
 before = settings()
 import motif.reports.run_report
 from motif.reports.strength_plots import plot_strength
 keys = ("ppg_vs_pubeval", "ppg_se", "ppg_vs_previous", "ppg_vs_previous_se")
-plot_strength([{"version": 0, **dict.fromkeys(keys, 0.1)}], pathlib.Path(sys.argv[1]), start="")
+summary = SimpleNamespace(version=0, **dict.fromkeys(keys, 0.1))
+plot_strength([summary], pathlib.Path(sys.argv[1]), start="")
 assert "matplotlib.pyplot" not in sys.modules
 assert settings() == before
 """

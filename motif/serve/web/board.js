@@ -2,10 +2,11 @@
 
 import { h, isHover, s } from "./dom.js";
 import {
-  areas, BAR, checker, checkers, direction, drawnArrows, drawnCube, drawnDice, emptyBoard, HEIGHT, moved, nearest, OFF,
+  areas, BAR, beside, checker, checkers, drawnArrows, drawnCube, drawnDice, emptyBoard, HEIGHT, moved, nearest, OFF,
   offCounts, OPPONENT_BAR, pipCounts, RADIUS, ROWS, seenSlot, slot, trayArea, turned, WIDTH,
 } from "./drawing.js";
 import { isShown, mayMove, pause, timeOf } from "./pace.js";
+import { START } from "./plays.js";
 import { play as sound } from "./sound.js";
 import { t } from "./texts.js";
 
@@ -27,6 +28,8 @@ function cubeWords({ value, owner, offered }) {
   return t(`cube of ${offered ? "offer" : owner}`, { cube: offered ? 2 * value : value });
 }
 
+const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
 let boards = 0;
 
 export class Board {
@@ -34,7 +37,6 @@ export class Board {
    *   checker can go, and `serves(place)` says whether a press there moves one. */
   constructor({ pressed, dragged, lands = () => [], serves = () => false, diced = () => {}, cubed = () => {} } = {}) {
     Object.assign(this, { pressed, dragged, lands, serves, diced, cubed });
-    this.shown = { board: new Array(26).fill(0) };
     this.focused = 24;
     const name = `board-text-${++boards}`;
     this.words = h("p", { id: name, class: "unseen" });
@@ -51,6 +53,7 @@ export class Board {
       this.drawing.addEventListener("keydown", (event) => this.onKey(event));
       this.drawing.addEventListener("pointerdown", (event) => this.onDown(event));
     }
+    this.show({ board: START });
   }
 
   /** Draws board, cube {value, owner, offered}, dice [{value, used}] of `by`, and arrows [{moves, board, mine, kind}]. */
@@ -131,13 +134,9 @@ export class Board {
   }
 
   onKey(event) {
-    const places = {
-      ArrowLeft: beside(this.focused, -1), ArrowRight: beside(this.focused, 1),
-      ArrowUp: above(this.focused, true), ArrowDown: above(this.focused, false),
-    };
-    if (event.key in places) {
+    if (event.key in WAYS) {
       event.preventDefault();
-      this.focus(places[event.key]);
+      this.focus(beside(this.focused, WAYS[event.key], this.shown.bothBars));
     } else if (["Enter", " ", "Delete", "Backspace"].includes(event.key)) {
       event.preventDefault();
       event.stopPropagation();
@@ -243,24 +242,4 @@ export class Board {
     await pause(step);
     this.flying.replaceChildren();
   }
-}
-
-function rows() {
-  const top = [13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24];
-  const bottom = [12, 11, 10, 9, 8, 7, BAR, 6, 5, 4, 3, 2, 1, OFF];
-  return direction.mirrored ? [bottom.toReversed(), top.toReversed()] : [bottom, top];
-}
-
-function beside(place, way) {
-  const [bottom, top] = rows();
-  const order = place > 12 && place !== BAR ? top : bottom;
-  const k = order.indexOf(place === OPPONENT_BAR ? BAR : place);
-  return order[Math.min(Math.max(k + way, 0), order.length - 1)];
-}
-
-function above(place, up) {
-  if (place === OFF) return up ? 24 : OFF;
-  if (place === BAR) return up ? 18 : BAR;
-  if (place === OPPONENT_BAR) return up ? OPPONENT_BAR : BAR;
-  return up ? (place > 12 ? place : 25 - place) : (place > 12 ? 25 - place : place);
 }

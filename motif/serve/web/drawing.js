@@ -34,17 +34,19 @@ function fit() {
 fit();
 NARROW.addEventListener("change", () => {
   fit();
-  dispatchEvent(new CustomEvent("preference", { detail: "layout" }));
+  dispatchEvent(new Event("preference"));
 });
 
-export const direction = { get mirrored() { return preference("home") === "left"; } };
+function isMirrored() {
+  return preference("home") === "left";
+}
 
 function across(x) {
-  return direction.mirrored ? WIDTH - x : x;
+  return isMirrored() ? WIDTH - x : x;
 }
 
 function edge(x, width) {
-  return direction.mirrored ? WIDTH - x - width : x;
+  return isMirrored() ? WIDTH - x - width : x;
 }
 
 function middleOf(point) {
@@ -84,6 +86,15 @@ export function areas(bothBars) {
   list.push([BAR, edge(bar, COLUMN), half, COLUMN, half], [OFF, edge(tray - 4, WIDTH - tray + 4), half, WIDTH - tray + 4, half]);
   if (bothBars) list.push([OPPONENT_BAR, edge(bar, COLUMN), 0, COLUMN, half]);
   return list;
+}
+
+/** The place to the side of another, above or below it, or `place` itself at the edge. */
+export function beside(place, [dx, dy], bothBars) {
+  const centres = areas(bothBars).map(([one, left, top, width]) => [one, left + width / 2, top]);
+  const [, x, y] = centres.find(([one]) => one === place);
+  const isThere = ([, left, top]) => (dx ? top === y && dx * (left - x) > 0 : dy * (top - y) > 0);
+  const found = centres.filter(isThere).toSorted((a, b) => Math.abs(a[1] - x) - Math.abs(b[1] - x))[0];
+  return found ? found[0] : place;
 }
 
 export function trayArea() {

@@ -107,6 +107,8 @@ def test_every_language_says_the_same_with_the_same_places():
         assert other.keys() == own.keys(), path
         for key, text in own.items():
             places = re.findall(r"\{\w+\}", text.split(" | ")[0])
+            if path.stem != "en" and key.startswith("fault "):  # the server's words are English
+                places = [place for place in places if place != "{message}"]
             for part in other[key].split(" | "):
                 assert sorted(re.findall(r"\{\w+\}", part)) == sorted(places), (path, key)
             assert len(other[key].split(" | ")) == len(text.split(" | ")), (path, key)

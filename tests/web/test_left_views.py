@@ -6,7 +6,7 @@ import pytest
 
 from tests.board.test_mat_file import BY_GNUBG
 from tests.web.test_other_views import XGID
-from tests.web.visits import begin, board, decide, game_of, move, play_on
+from tests.web.visits import begin, board, decide, game_of, move, play_on, press
 
 LATE = 1.5
 """Seconds by which an answer is late."""
@@ -33,7 +33,7 @@ def _later(page):
 
 def wait_for(page, sent):
     """Wait until a late answer was sent and read."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not sent and time.monotonic() < end:
         page.wait_for_timeout(100)
     assert sent
@@ -98,6 +98,93 @@ def test_a_hint_is_asked_for_again_when_the_server_is_back(page, server):
     page.click("#hint-button")
     page.wait_for_selector(".advice .fault:has-text('reach motif')")
     page.wait_for_selector(".hint .chances")
+
+
+def away(page, path):
+    """Let the page's next request of a path fail, as if the server were away."""
+    page.route(f"**/api/v1/{path}", lambda route: route.abort(), times=1)
+
+
+def test_a_request_that_is_not_repeated_says_so(page, server):
+    page.goto(f"{server.address}/#/start")
+    page.wait_for_selector("#start")
+    away(page, "games")
+    page.click("#start")
+    page.wait_for_selector(".fault:has-text('then try again')")
+    page.click("#new-game")
+    page.wait_for_selector(".levels input")
+    away(page, "games")
+    page.click("#begin")
+    page.wait_for_selector("dialog .fault:has-text('then try again')")
+    page.click("#begin")
+    page.wait_for_selector(".table[data-asks]")
+    away(page, "games/*/mat")
+    page.click("#save")
+    page.wait_for_selector(".toast:has-text('then try again')")
+    page.goto(f"{server.address}/#/position/{XGID}")
+    page.wait_for_selector("#save-svg")
+    away(page, "rollout")
+    page.click(".roll-out")
+    page.wait_for_selector(".rolled .fault:has-text('then try again')")
+    page.click(".roll-out")
+    page.wait_for_selector(".rolled .rollout")
+
+
+def test_the_start_page_takes_back_that_the_server_is_away(page, server):
+    page.goto(f"{server.address}/#/start")
+    page.wait_for_selector("#start")
+    page.wait_for_load_state("networkidle")
+    page.route("**/api/v1/games", lambda route: route.abort(), times=2)
+    page.reload()
+    page.wait_for_selector(".fault:has-text('Retrying')")
+    page.click("#start")
+    page.wait_for_selector(".fault:has-text('then try again')")
+    page.wait_for_function("() => !document.querySelector('main').textContent.includes('reach motif')")
+
+
+def test_back_from_a_new_game_leads_to_the_start_page(page, server):
+    page.goto(server.address)
+    page.click("#start")
+    page.wait_for_selector(".table[data-asks]")
+    page.go_back()
+    page.wait_for_selector("#start")
+    page.go_forward()
+    page.wait_for_selector(".table[data-asks]")
+
+
+def test_an_analysis_that_could_not_begin_can_be_tried_again(page, server, tmp_path):
+    path = tmp_path / "gnubg.mat"
+    path.write_text(BY_GNUBG)
+    page.goto(f"{server.address}/#/analyse")
+    page.check("#fast")
+    away(page, "review")
+    page.set_input_files("#match-file", path)
+    page.click(".fault button")
+    page.wait_for_selector("#players")
+
+
+def test_a_game_that_could_not_be_deleted_is_shown_again(page, server):
+    page.clock.install()
+    begin(page, server, opponent="pubeval", seed=4)
+    link = f"a[href$='{game_of(page)}']"
+    page.goto(f"{server.address}/#/history")
+    page.click(f"li:has({link}) button")
+    page.wait_for_selector(link, state="hidden")
+    away(page, "games/*")
+    page.clock.fast_forward(8000)
+    page.wait_for_selector(link)
+
+
+def test_a_position_is_set_up_once_the_server_is_back(page, server):
+    page.goto(f"{server.address}/#/position")
+    page.wait_for_selector("#save-svg")
+    away(page, "position")
+    page.select_option("#set-dice", "61")
+    page.wait_for_selector(".fault:has-text('Retrying')")
+    assert page.is_disabled("#setup-cube")
+    page.wait_for_function("() => location.hash.includes('61')")
+    assert page.is_enabled("#setup-cube")
+    assert page.locator(".fault:has-text('motif')").count() == 0
 
 
 def test_an_analysis_that_was_left_keeps_to_itself(page, server, later):
@@ -177,3 +264,91 @@ def test_a_position_started_again_goes_on_alone(new_page, server):
     page.wait_for_timeout(4000)
     assert page.locator(".log li").count() == 0
     assert page.locator("#ok").count() == 1
+
+
+def speak(page, language):
+    """Change the language of the page."""
+    head = page.query_selector("nav a")
+    page.click("#settings")
+    page.select_option("#languages", language)
+    page.wait_for_function("one => !one.isConnected", arg=head)
+    page.keyboard.press("Escape")
+
+
+def test_another_language_keeps_a_half_made_play(page, server):
+    begin(page, server, opponent="pubeval", seed=4)  # 4-3
+    press(page, 24)
+    speak(page, "de")
+    page.wait_for_selector("#ok:has-text('Bestätigen')")
+    assert "1 auf 24, 1 auf 20" in board(page)
+    page.click("#undo")
+    press(page, 13)
+    press(page, 24)
+    speak(page, "en")
+    page.wait_for_selector("#ok:has-text('Confirm')")
+    decide(page, "#ok")
+    assert "13/9 24/21" in page.text_content(".log").replace("24/21 13/9", "13/9 24/21")
+    decide(page, "#take-back")
+    assert page.is_disabled("#undo")
+
+
+def test_another_language_keeps_a_practice_game(page, server):
+    page.goto(f"{server.address}/#/from/{XGID}")  # 3-1
+    page.wait_for_selector(".practice #ok")
+    move(page)
+    page.click("#ok")
+    page.wait_for_selector("#ok:disabled, #roll, #take")
+    while not page.query_selector("#ok"):
+        page.click("#roll, #take")
+        page.wait_for_timeout(200)
+    page.click(".target.movable >> nth=0")
+    before = page.locator(".log li").count(), page.locator(".board .checker, .board circle").count()
+    moved = pips(page)
+    speak(page, "de")
+    page.wait_for_selector("#ok:has-text('Bestätigen')")
+    assert page.locator(".log li").count() == before[0]
+    assert pips(page) == moved
+    page.click("#restart")
+    page.wait_for_selector("#ok:disabled")
+    assert page.locator(".log li").count() == 0
+
+
+def pips(page):
+    return [int(words.split()[0]) for words in page.locator(".side-bar span:has-text('ip')").all_text_contents()]
+
+
+def test_another_language_keeps_a_question(page, server):
+    page.goto(f"{server.address}/#/learn/opening")
+    page.wait_for_selector("#ok")
+    move(page)
+    page.click("#ok")
+    page.click("#next-question")
+    page.wait_for_selector("#ok")
+    move(page)
+    asked, shown = page.text_content("#message"), pips(page)
+    speak(page, "de")
+    page.wait_for_selector("#ok:has-text('Bestätigen')")
+    assert page.text_content("#message").split(".")[0].split()[-1] in asked
+    assert pips(page) == shown
+    assert "von 1 richtig" in page.text_content(".panel")
+    assert page.is_enabled("#ok")
+
+
+def test_another_language_keeps_what_was_typed(page, server):
+    page.goto(f"{server.address}/#/position/{XGID}")
+    page.wait_for_selector("#save-svg")
+    page.fill("#set-own", "9")
+    page.fill("#id", "half an ID")
+    speak(page, "de")
+    page.wait_for_selector(".fault:has-text('Spielstand')")
+    assert (page.input_value("#set-own"), page.input_value("#id")) == ("9", "half an ID")
+    page.click("button:has-text('Leeren')")
+    press(page, 6)
+    speak(page, "en")
+    page.wait_for_function("() => document.querySelector('.board-place p')?.textContent.includes('1 on 6')")
+    page.goto(f"{server.address}/#/analyse")
+    page.fill("#match-text", "3 point match")
+    page.check("#fast")
+    speak(page, "de")
+    page.wait_for_selector("h1:has-text('Match analysieren')")
+    assert (page.input_value("#match-text"), page.is_checked("#fast")) == ("3 point match", True)

@@ -177,11 +177,16 @@ def test_refusals_are_german_too(new_page, server, tmp_path):
     page.fill("#id", "4HPwATDgc/ABM")
     page.click("#show-id")
     page.wait_for_selector(".fault:has-text('Ungültige Stellung oder ID')")
+    reason = page.locator("#id-fault [lang=en]")
+    assert not reason.is_visible()
+    page.click("#id-fault summary")
+    assert "it has 13 characters" in reason.text_content()
     path = tmp_path / "letter.txt"
     path.write_text("Dear Ann,\n")
     page.goto(f"{server.address}/#/analyse")
     page.set_input_files("#match-file", path)
     page.wait_for_selector(".fault:has-text('Match nicht lesbar')")
+    assert "letter.txt" in page.text_content(".fault [lang=en]")
 
 
 def views(page, server, path):

@@ -10,10 +10,6 @@ const SHOWN = 8;
 /** A threshold from this probability on is not shown. */
 const NEVER = 0.9995;
 
-function question({ id, dice, player }) {
-  return { id, dice, player };
-}
-
 /** Shows what `work` gets, again while the server is away; not once `place` shows something else, as for the next position. */
 export async function attempt(place, work, isRevealed = true) {
   const waiting = h("div", working()), seen = () => isRevealed && reveal(place);
@@ -30,7 +26,7 @@ export async function attempt(place, work, isRevealed = true) {
 /** Shows ranked plays; `point(play)` gets the one under the pointer or null, `pick(play)` the pressed one. */
 export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played", known = [], se } = {}) {
   await attempt(place, async () => {
-    const answer = await post("hint", { ...question(about), shown: true, full_depth: SHOWN, asked: made ? [made] : [], known_plays: known.map(estimate) });
+    const answer = await post("hint", { ...about, shown: true, full_depth: SHOWN, asked: made ? [made] : [], known_plays: known.map(estimate) });
     const [best] = answer.plays;
     const rows = answer.plays.slice(0, SHOWN);
     const where = answer.plays.findIndex((one) => one.notation === made);
@@ -47,10 +43,9 @@ export async function showHint(place, about, { point = () => {}, pick = () => {}
         rows.length > 1 && button(t("why"), () => why(k ? one : answer.plays[1]), { small: true, "aria-label": t(k ? "why not this" : "why this", { play: name }) }),
       ] };
     });
-    const isMixed = mixed(answer.plays);
     if (where > 0) why(answer.plays[where], false);
-    return [table(t(isMixed ? "mixed table" : "hint table"), ["", t("play and chances"), t("equity"), t("difference"), ""], body, { class: "hint" }),
-      source(t("ranked by", { player: answer.player, count: answer.plays.length }), isMixed && ` ${t("mixed words")}`), whyPlace];
+    return [table(t("hint table"), ["", t("play and chances"), t("equity"), t("difference"), ""], body, { class: "hint" }),
+      source(t("ranked by", { player: answer.player, count: answer.plays.length })), mixedWords(answer.plays), whyPlace];
   });
 }
 
@@ -58,9 +53,9 @@ function estimate({ done, notation, equity, source: from, se, lookahead }) {
   return { done: done ?? notation, equity: Number(equity.toFixed(3)), source: from, se, lookahead };
 }
 
-/** Whether only some of the `plays` are rolled out. */
-export function mixed(plays) {
-  return new Set(plays.map((one) => one.source === "rollout")).size > 1;
+/** A note if only some of the `plays` are rolled out. */
+export function mixedWords(plays) {
+  return new Set(plays.map((one) => one.source === "rollout")).size > 1 && source(t("mixed words"));
 }
 
 export function sourceWords(one) {
@@ -82,7 +77,7 @@ function chancesOf(one) {
 /** Explains the estimates of two plays, `se` of their difference; without plays, of the best two. */
 export function showWhy(place, about, better, worse, se, isRevealed = true) {
   const known = better && [estimate(better), estimate(worse)];
-  return attempt(place, async () => whyPanel(await post("explain", { ...question(about), language, known, known_se: se })), isRevealed);
+  return attempt(place, async () => whyPanel(await post("explain", { ...about, language, known, known_se: se })), isRevealed);
 }
 
 function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentences, replies, grid, judged_source: from, judged_se: se }) {
@@ -131,7 +126,7 @@ function rollGrid(grid, better, worse) {
 /** Shows a cube decision of `names`, who rolls and who answers; without equities if `areKnown`. */
 export async function showCube(place, about, { names = [t("on roll"), t("opponent")], areKnown = false, known, isAnswer = false, isRevealed = true } = {}) {
   await attempt(place, async () => {
-    const answer = await post("cube", { ...question({ ...about, dice: undefined }), language, known, answer: isAnswer, shown: true });
+    const answer = await post("cube", { ...about, dice: undefined, language, known, answer: isAnswer, shown: true });
     const inMatch = answer.length > 0, deciding = names[isAnswer ? 1 : 0], chance = 1 - answer.win, needed = answer.take_point;
     const heads = [deciding, `${t("equity")} (${sourceWords(answer)})`, t("difference"), ...(inMatch ? [t("match chance")] : [])];
     const sides = [[answer.win, answer.win_gammon, answer.win_backgammon], [chance, answer.lose_gammon, answer.lose_backgammon]];

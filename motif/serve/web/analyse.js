@@ -2,12 +2,12 @@
 
 import { Analysis } from "./analysis.js";
 import { get } from "./api.js";
-import { button, checkbox, fault, field, figure, h, linkTo, show, working } from "./dom.js";
+import { button, checkbox, fault, field, figure, h, linkTo, said, show, working } from "./dom.js";
 import { formatOf, nameOf } from "./plays.js";
 import { t } from "./texts.js";
 import { keptList, retried, when } from "./view.js";
 
-export async function showAnalyse(view, rest) {
+export async function open(view, rest) {
   if (!rest) return showLanding(view);
   const [name, ...more] = rest.split("/");
   if (name === "game") return new Analysis(view).begin({ game: more[0] });
@@ -16,7 +16,7 @@ export async function showAnalyse(view, rest) {
   return retried(place, async () => {
     const kept = await get(`analyses/${encodeURIComponent(name)}`);
     new Analysis(view).reopen(kept, more[0] === undefined ? null : Number(more[0]));
-  }, (error) => show(place, fault(error.message), linkTo(t("another match"), "#/analyse")));
+  }, (error) => show(place, fault(said(error)), linkTo(t("another match"), "#/analyse")));
 }
 
 function base64(bytes) {
@@ -25,12 +25,15 @@ function base64(bytes) {
   return btoa(binary);
 }
 
-async function showLanding(view) {
+function showLanding(view) {
   const fast = checkbox("fast", t("fast"), false);
   const told = fault();
   const take = async (name, bytes) => new Analysis(view, told).begin({ name, content: base64(bytes), fast: fast.firstChild.checked });
   const read = async (file) => file && take(file.name, new Uint8Array(await file.arrayBuffer()));
-  const file = h("input", { type: "file", id: "match-file", onchange: () => read(file.files[0]) });
+  const file = h("input", { type: "file", id: "match-file", onchange: () => {
+    read(file.files[0]);
+    file.value = "";
+  } });
   const pasted = h("textarea", { id: "match-text", rows: 3, spellcheck: "false", autocomplete: "off" });
   const drop = h("section", { class: "drop",
     ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); },
@@ -40,7 +43,7 @@ async function showLanding(view) {
   button(t("view analyse"), () => pasted.value.trim() && take(t("pasted"), new TextEncoder().encode(pasted.value)), { id: "analyse-text" }), fast);
   const kept = h("section");
   show(view, h("div", { class: "text" }, h("h1", t("analyse head")), told, drop, kept));
-  await retried(kept, async () => {
+  retried(kept, async () => {
     const { analyses } = await get("analyses");
     show(kept, h("h2", t("kept analyses")), analyses.length ? analysisList(analyses) : h("p", t("no analyses")));
   });
@@ -55,5 +58,5 @@ export function analysisList(analyses) {
     const own = one.players && one.seat !== null ? one.players[one.seat] : null;
     const more = [` ${when(one.made)}`, own?.pr && `PR ${figure(own.pr, 1)}`, !one.players && t("unfinished")].filter(Boolean).join(" · ");
     return { href: `#/analyse/${one.analysis}`, path: `analyses/${one.analysis}`, words: titleOf(one), more };
-  }), { deleted: t("analysis deleted"), label: "delete analysis" });
+  }));
 }

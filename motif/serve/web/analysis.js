@@ -1,14 +1,14 @@
 // The analysis of a match: every decision with its cost, luck and the winning chances.
 
-import { costWords, mixed, showCube, showHint, showWhy, sourceWords } from "./advice.js";
-import { post, stream } from "./api.js";
+import { costWords, mixedWords, showCube, showHint, showWhy, sourceWords } from "./advice.js";
+import { post, Problem, stream } from "./api.js";
 import { Board } from "./board.js";
 import { drawCurve, fitted } from "./curve.js";
 import { tried } from "./dialog.js";
-import { announce, button, buttons, choice, fault, figure, gap, h, linkTo, live, percent, plain, section, show, signed, source, table, working } from "./dom.js";
+import { announce, button, buttons, choice, fault, figure, gap, h, linkTo, live, percent, plain, said, section, show, signed, source, table, working } from "./dom.js";
 import { pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
-import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, ratingOf, scoreOf, START } from "./plays.js";
+import { actionWords, diceOf, movesOf, nameOf, otherOwner, playName, ratingOf, scoreOf } from "./plays.js";
 import { errorCount } from "./result.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
@@ -38,7 +38,7 @@ export class Analysis {
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!this.fault.isConnected) this.view.prepend(this.fault);
-      show(this.fault, error.message, this.match && button(t("try now"), () => this.begin({ ...asked, analysis: this.name }), { small: true }));
+      show(this.fault, said(error), (this.match || !error.status) && button(t("try now"), () => this.begin({ ...asked, analysis: this.name }), { small: true }));
       this.bar?.remove();
     } finally {
       waiting.remove();
@@ -64,7 +64,7 @@ export class Analysis {
     else if (line.decisions) this.add(line.decisions);
     else if (line.players) this.finish(line.players);
     else if (line.themes) this.themes = line.themes;
-    else show(this.fault, t("analysis unfit", { reason: line.message }));
+    else throw new Problem(line.message, "stopped");
   }
 
   open(match, themes = {}) {
@@ -80,13 +80,15 @@ export class Analysis {
     this.bar = h("div", { class: "analysing", role: "status" }, this.progress, this.count, button(t("stop"), () => this.stop(), { small: true }));
     this.totals = h("section");
     this.curve = h("div");
-    this.list = h("tbody");
+    const decisions = table(t("decisions"), ["move", "decision", "cost", "luck"].map((one) => t(one)), [], { id: "decisions" });
+    decisions.classList.add("decisions");
+    this.list = decisions.querySelector("tbody");
     this.board = new Board();
     this.words = live("decision-words");
     this.candidates = h("div");
     this.advice = live("advice");
     this.sum = h("p", { class: "source", role: "status" });
-    this.filter = choice("which", Object.keys(FILTERS).map((one) => [one, t(`show ${one}`)]), "errors", () => this.fill());
+    this.filter = choice("which", Object.keys(FILTERS).map((one) => [one, t(one === "worst" ? "mark very bad" : `show ${one}`)]), "errors", () => this.fill());
     this.whom = choice("whom", [["", t("of both")], ...names], "", () => this.fill());
     this.seats = choice("my-seat", [["", t("nobody chosen")], ...names], String(seat ?? ""), (one) => one && this.sit(Number(one)));
     this.learn = h("span");
@@ -96,16 +98,12 @@ export class Analysis {
     this.message.replaceWith(this.words);
     show(this.fault);
     this.notice.before(this.fault);
-    this.board.show({ board: START });
     show(this.actions, step("previous", -1), step("next", 1), button(t("why"), () => this.explain(), { id: "explain", primary: true }),
       button(t("all plays"), () => this.hint(), { id: "all-plays" }), this.setUp = linkTo(t("open position"), "#/position"));
-    const heads = ["move", "decision", "cost", "luck"].map((one) => h("th", { scope: "col" }, t(one)));
     show(this.panel,
       h("section", h("div", { class: "match-head" }, h("h2", title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, buttons(labelled("i am", this.seats), this.learn)),
       h("section", { class: "card" }, this.candidates, this.advice),
-      section(t("decisions"), buttons(labelled("show", this.filter), labelled("of whom", this.whom)),
-        h("div", { class: "wide decisions", tabindex: 0, role: "group", "aria-label": t("decisions") },
-          h("table", { id: "decisions" }, h("caption", { class: "unseen" }, t("decisions")), h("thead", h("tr", heads)), this.list)), this.sum),
+      section(t("decisions"), buttons(labelled("show", this.filter), labelled("of whom", this.whom)), decisions, this.sum),
       this.totals);
     useKeys((key) => this.key(key));
     fitted(this.curve, () => this.drawCurve());
@@ -275,8 +273,7 @@ export class Analysis {
       const name = one.is_play ? plain(playName(each.done), () => this.draw([[each.done, made ? "played" : "hint"]])) : actionWords(each.done, one.action);
       return { class: made ? "made" : "", cells: [[name, made && h("small", ` ${t("played")}`)], signed(each.equity), gap(each.difference), sourceWords(each)] };
     });
-    const isMixed = one.is_play && mixed(candidates), caption = one.is_play ? (isMixed ? "mixed table" : "hint table") : "cube table";
-    return show(this.candidates, table(t(caption), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }), isMixed && source(t("mixed words")));
+    return show(this.candidates, table(t(one.is_play ? "hint table" : "cube table"), [t(one.is_play ? "play" : "action"), t("equity"), t("difference"), t("source")], rows, { class: "candidates" }), one.is_play && mixedWords(candidates));
   }
 
   draw(plays = null) {

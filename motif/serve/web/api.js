@@ -3,26 +3,26 @@
 import { t } from "./texts.js";
 import { here, still } from "./visit.js";
 
-/** What refusals are about, by status and perhaps path: the server's words are English. */
+/** What refusals are about, by status and perhaps path. */
 const FAULTS = { 404: "missing", 413: "size", 503: "busy", "400 position": "position", "400 review": "match", "400 games/loaded": "match" };
 
 export class Problem extends Error {
-  constructor(message, status, fields = []) {
-    super(message);
-    Object.assign(this, { status, fields });
+  /** A refusal for a `reason` in the server's words, which are English. */
+  constructor(reason, about = "other", status = 400, fields = []) {
+    super(t(`fault ${about}`, { message: reason, status }));
+    Object.assign(this, { reason, status, fields });
   }
 }
 
 function away(error) {
-  throw error.name === "AbortError" ? error : new Problem(t("server away"), 0);
+  throw error.name === "AbortError" ? error : new Problem("", "away", 0);
 }
 
 async function ask(path, options = {}) {
   const answer = await fetch(`/api/v1/${path}`, options).catch(away);
   if (!answer.ok) {
     const { status } = answer, { message, fields } = await answer.json().catch(() => ({}));
-    const about = FAULTS[status] ?? FAULTS[`${status} ${path}`];
-    throw new Problem(message && !about ? message : t(message ? `fault ${about}` : "server fault", { status, message }), status, fields);
+    throw new Problem(message, message ? FAULTS[status] ?? FAULTS[`${status} ${path}`] : "server", status, fields);
   }
   return answer;
 }
@@ -48,7 +48,7 @@ export function post(path, body) {
 }
 
 export function remove(path) {
-  return json(path, { method: "DELETE" });
+  return json(path, { method: "DELETE", keepalive: true });
 }
 
 /** Posts and passes each line of the answer to `read` as it arrives, to a view that is still shown. */

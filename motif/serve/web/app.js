@@ -1,37 +1,24 @@
 // The page: its views by address.
 
 import { button, fault, h, show } from "./dom.js";
+import { showHelp } from "./help.js";
 import { useKeys } from "./keys.js";
 import { apply } from "./preferences.js";
+import { showSettings } from "./settings.js";
 import { loadTexts, t } from "./texts.js";
 import { leave, still } from "./visit.js";
 
-const VIEWS = {
-  play: ["start", "showPlay"], position: ["setup", "showSetup"], analyse: ["analyse", "showAnalyse"],
-  learn: ["learn", "showLearn"], from: ["practice", "showPractice"], history: ["history", "showHistory"],
-};
+/** The module of each view, which exports `open(view, rest)`. */
+const VIEWS = { play: "start", position: "setup", analyse: "analyse", learn: "learn", from: "practice", history: "history" };
 const SHOWN = ["play", "position", "analyse", "learn", "history"];
 
 function route() {
   const [, name = "", rest = ""] = /^#\/([a-z]*)\/?(.*)$/.exec(location.hash) ?? [];
-  if (name === "start") {
-    localStorage.removeItem("motif-game");
-    history.replaceState(null, "", "#/play");
-  }
+  if (name === "start") localStorage.removeItem("motif-game");
   try {
     return [name in VIEWS ? name : "play", decodeURIComponent(rest)];
   } catch {
     return ["play", ""];
-  }
-}
-
-/** Does `work`, which imports a module; calls `failed` if the server is away. */
-async function loading(work, failed) {
-  try {
-    await work();
-  } catch (error) {
-    if (!/module|import/i.test(error.message)) throw error;
-    failed();
   }
 }
 
@@ -44,9 +31,25 @@ async function open(focus = true) {
   const view = h("main", { id: "view", tabindex: -1, class: `view-${name}` });
   document.getElementById("view").replaceWith(view);
   useKeys(null);
-  const [file, shown] = VIEWS[name];
-  await loading(async () => (await still(import(`./${file}.js`)))[shown](view, rest), () => show(view, fault(t("server away")), button(t("try now"), () => location.reload())));
+  try {
+    await (await still(import(`./${VIEWS[name]}.js`))).open(view, rest);
+  } catch (error) {
+    if (!/module|import/i.test(error.message)) throw error;
+    show(view, fault(t("fault away")), button(t("try now"), () => location.reload()));
+  }
   if (focus && view.isConnected && document.activeElement === document.body) view.focus({ preventScroll: true });
+}
+
+/** Opens the view in another language, with what was typed and chosen in it. */
+async function openAgain() {
+  const typed = document.querySelectorAll("#view :is(input:not([type=file]), select, textarea)[id]");
+  await open(false);
+  for (const { id, value, checked } of typed) {
+    const found = document.getElementById(id);
+    if (!found || (found.value === value && found.checked === checked)) continue;
+    Object.assign(found, { value, checked });
+    found.dispatchEvent(new Event("change"));
+  }
 }
 
 function showHead(name) {
@@ -56,22 +59,9 @@ function showHead(name) {
   show(document.getElementById("look"), icon("help", "?", t("help and keys"), showHelp), icon("settings", "\u2699\ufe0e", t("settings"), showSettings));
 }
 
-async function unloadable() {
-  (await import("./dialog.js")).say(t("server away"));
-}
-
-function showHelp() {
-  return loading(async () => (await import("./help.js")).showHelp(), unloadable);
-}
-
-function showSettings() {
-  return loading(async () => (await import("./settings.js")).showSettings(), unloadable);
-}
-
 apply();
 await loadTexts();
 addEventListener("hashchange", () => open());
-addEventListener("language", () => open(false));
-addEventListener("help", showHelp);
+addEventListener("language", openAgain);
 await open(false);
-if ("serviceWorker" in navigator && location.protocol !== "file:") navigator.serviceWorker.register("sw.js").catch(() => {});
+if ("serviceWorker" in navigator) navigator.serviceWorker.register("sw.js").catch(() => {});

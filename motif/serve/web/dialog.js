@@ -37,24 +37,23 @@ function toast(...content) {
 /** Shows a message, and does `act` unless Undo is pressed in time. */
 export function undoable(words, act, undone) {
   waiting?.();
-  const shown = toast(h("span", words), button(t("undo"), () => { settle(false); undone(); }, { small: true, id: "undo-delete" }));
   const settle = (done) => {
-    if (waiting !== finish) return;
     waiting = null;
     clearTimeout(timer);
     shown.remove();
-    if (done) act();
+    done();
   };
-  const finish = () => settle(true);
-  const timer = setTimeout(finish, TIME_TO_UNDO);
-  waiting = finish;
+  waiting = () => settle(act);
+  const timer = setTimeout(waiting, TIME_TO_UNDO);
+  const shown = toast(h("span", words), button(t("undo"), () => settle(undone), { small: true, id: "undo-delete" }));
   announce(words);
 }
 
 addEventListener("pagehide", () => waiting?.());
 
+/** Returns whether `work` succeeds, and says why if it does not. */
 export function tried(work) {
-  return work().catch((error) => say(error.message));
+  return work().then(() => true, (error) => say(error.message));
 }
 
 export function say(words) {

@@ -1,6 +1,6 @@
 // Helpers that make elements, format numbers and speak to screen readers.
 
-import { t } from "./texts.js";
+import { language, t } from "./texts.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -88,6 +88,11 @@ export function radio(name, value, checked, act, ...words) {
 
 export function fault(words = "", more = {}) {
   return h("p", { class: "fault", role: "alert", ...more }, words);
+}
+
+/** The words of an error; the server's reason is English. */
+export function said({ message, reason }) {
+  return [message, reason && language !== "en" && h("details", h("summary", t("reason")), h("span", { lang: "en" }, reason))];
 }
 
 export function working(words = t("thinking")) {

@@ -9,7 +9,6 @@ const PRESSES = ["press checker", "press point", "press drag", "press dice", "pr
 const GLOSSARY = ["equity", "pr", "error rate", "luck", "ply", "rollout", "blot", "anchor", "prime", "shot", "pips", "gammon", "crawford", "jacoby", "beaver", "take point", "window", "mwc"];
 
 export function showHelp() {
-  if (document.querySelector("dialog.help")) return;
   const shown = dialog(t("help and keys"), h("h3", t("help mouse")), h("ul", PRESSES.map((one) => h("li", t(one)))),
     h("h3", t("help keys")), table(t("help keys"), null, KEYS.map(([key, words]) => [h("kbd", key), capital(t(words))])),
     h("h3", t("glossary")), h("dl", { class: "glossary" }, GLOSSARY.map((one) => [h("dt", capital(known(`term ${one}`, t(one)))), h("dd", t(`meaning ${one}`))])));

@@ -13,7 +13,7 @@ import { retried, when } from "./view.js";
 const CHART = { height: 230, left: 46, right: 14, top: 12, bottom: 64 };
 const STRIP = 40;
 
-export async function showHistory(view) {
+export async function open(view) {
   const place = h("div", { class: "text" }, working());
   show(view, place);
   await retried(place, async () => {
@@ -74,6 +74,6 @@ async function deleteAll(view) {
     await remove("everything");
     localStorage.removeItem("motif-game");
     say(t("all deleted"));
-    showHistory(view);
+    open(view);
   });
 }

@@ -1,5 +1,7 @@
 // Keyboard shortcuts that work wherever the focus is.
 
+import { showHelp } from "./help.js";
+
 let handler = null;
 
 /** Sets the view's handler of keys; it returns whether it used the key. */
@@ -17,7 +19,7 @@ addEventListener("keydown", (event) => {
   if (!undo && (event.ctrlKey || event.metaKey || event.altKey)) return;
   if (event.key === "?") {
     event.preventDefault();
-    dispatchEvent(new CustomEvent("help"));
+    showHelp();
     return;
   }
   const presses = event.key === "Enter" || event.key === " ";

@@ -2,7 +2,7 @@
 
 import { costWords, showCube, showWhy } from "./advice.js";
 import { get, post } from "./api.js";
-import { announce, button, buttons, fault, h, linkTo, live, percent, positionLink, show, source, working } from "./dom.js";
+import { announce, button, buttons, fault, h, linkTo, live, percent, positionLink, said, show, source, working } from "./dom.js";
 import { pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
@@ -13,7 +13,7 @@ import { frame, player, retried } from "./view.js";
 const KINDS = ["error", "opening", "reply", "bearoff", "cube"];
 const TO_TAKE = ["take", "pass", "drop", "beaver"];
 
-export async function showLearn(view, rest) {
+export async function open(view, rest) {
   const [kind, analysis] = rest.split("/");
   if (kind === "analysis") return new Quiz(view, "error", analysis).next();
   if (KINDS.includes(kind)) return new Quiz(view, kind).next();
@@ -32,9 +32,14 @@ function trainer(kind, { cards, due, asked, known, learned }) {
     isEmpty ? linkTo(t("view analyse"), "#/analyse") : linkTo(t("practise"), `#/learn/${kind}`, { id: `learn-${kind}` }));
 }
 
+/** The quiz that goes on after its view was left. */
+let begun = null;
+
 class Quiz {
   constructor(view, kind, analysis = null) {
-    Object.assign(this, { view, kind, analysis, skip: [], right: 0, asked: 0 });
+    const { skip = [], right = 0, asked = 0, card = null, answered } = begun?.kind === kind && begun.analysis === analysis ? begun : {};
+    Object.assign(this, { view, kind, analysis, skip, right, asked, card, answered });
+    begun = this;
     this.mover = new Mover({ changed: () => this.showActions() });
     this.verdict = live("sheet");
     this.why = live("advice");
@@ -45,12 +50,12 @@ class Quiz {
   }
 
   async next() {
-    this.card = null;
+    if (this.answered) this.card = null;
     show(this.why);
     show(this.actions);
     show(this.verdict, working());
     await retried(this.verdict, async () => {
-      const { card } = await post("learn/next", { kind: this.kind, analysis: this.analysis, skip: this.skip });
+      const { card } = this.card ? this : await post("learn/next", { kind: this.kind, analysis: this.analysis, skip: this.skip });
       if (!card) return this.end();
       const turn = card.question.is_play ? await post("turn", { id: card.question.id }) : null;
       return this.ask(card, turn);
@@ -59,7 +64,7 @@ class Quiz {
   }
 
   end() {
-    this.card = null;
+    begun = null;
     const head = this.asked ? t("quiz over", { right: this.right, count: this.asked }) : t("nothing due");
     show(this.verdict, h("h2", head), this.asked > 0 && h("p", t("quiz again")),
       buttons(linkTo(t("view learn"), "#/learn", { id: "quiz-done" }), this.analysis && linkTo(t("show analysis"), `#/analyse/${this.analysis}`)));
@@ -136,7 +141,7 @@ class Quiz {
       announce(words);
       this.showActions();
       if (!right) this.explain(false);
-    }, (error) => show(this.verdict, fault(error.message), button(t("try now"), () => this.next())));
+    }, (error) => show(this.verdict, fault(said(error)), button(t("try now"), () => this.next())));
   }
 
   explain(isRevealed) {

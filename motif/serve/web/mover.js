@@ -7,6 +7,9 @@ import { play as sound } from "./sound.js";
 import { t } from "./texts.js";
 import { Turn } from "./turn.js";
 
+/** The turn being played, which goes on after its view was left, as for another language. */
+let begun = null;
+
 export class Mover {
   /** Calls `changed()` after each move; `pressed(event)` and `cubed()` for presses without a roll to play. */
   constructor({ changed, pressed = () => {}, cubed = () => {} }) {
@@ -27,13 +30,15 @@ export class Mover {
   }
 
   show(shown) {
+    if (this.turn) begun = null;
     Object.assign(this, { turn: null, locked: false, shown });
     this.board.show(shown);
   }
 
   /** Lets a roll be played; `done(notation, board)` gets the confirmed play. */
   play({ board, roll, tree }, shown, done) {
-    Object.assign(this, { shown, done, locked: false, turn: new Turn(board, roll, tree) });
+    if (!begun || String([begun.start, begun.roll]) !== String([board, roll])) begun = new Turn(board, roll, tree);
+    Object.assign(this, { shown, done, locked: false, turn: begun });
     this.draw();
   }
 

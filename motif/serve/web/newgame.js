@@ -4,7 +4,7 @@ import { button, buttons, checkbox, choice, fault, field, figure, h, radio, show
 import { capital, formatOf, nameOf } from "./plays.js";
 import { begin, openGame, wishes } from "./start.js";
 import { known, t } from "./texts.js";
-import { retried } from "./view.js";
+import { once, retried } from "./view.js";
 
 /** Points of a match; 0 is a money game. */
 const LENGTHS = Array.from({ length: 65 }, (_, k) => k);
@@ -21,16 +21,10 @@ export async function showNewGame() {
   const money = h("fieldset", { hidden: wish.length > 0 }, h("legend", t("money rules")), RULES.map((key) => checkbox(`rule-${key}`, known(`rule ${key}`, capital(t(key))), wish[key])));
   const seed = h("input", { id: "seed", inputmode: "numeric", autocomplete: "off", placeholder: t("new seed"), "aria-describedby": "seed-fault" });
   const seedFault = h("small", { class: "fault", id: "seed-fault" });
-  const attempt = async (work) => {
-    start.disabled = true;
-    try {
-      await work();
-      shown.close();
-    } catch (error) {
-      show(told, error.message);
-    }
-    start.disabled = false;
-  };
+  const attempt = (work) => once(start, told, async () => {
+    await work();
+    shown.close();
+  });
   const start = h("button", { class: "primary", id: "begin" }, t("begin"));
   const submit = (event) => {
     event.preventDefault();

@@ -2,7 +2,7 @@
 
 import { get, post, Problem, remove, text } from "./api.js";
 import { confirmed, tried, undoable } from "./dialog.js";
-import { announce, button, buttons, checkbox, h, linkTo, live, percent, positionLink, saveAs, section, show, table } from "./dom.js";
+import { announce, button, buttons, checkbox, h, linkTo, live, percent, positionLink, said, saveAs, section, show, table } from "./dom.js";
 import { offCounts, pipCounts, turned, unmoved } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { Mover } from "./mover.js";
@@ -10,11 +10,10 @@ import { pause } from "./pace.js";
 import { CENTRED, diceOf, movesOf, nameOf, resultWords, rulesOf, scoreOf, START } from "./plays.js";
 import { preference } from "./preferences.js";
 import { play as sound } from "./sound.js";
-import { deleted, newGame, showPlay } from "./start.js";
+import { deleted, newGame } from "./start.js";
 import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
-import { frame, player } from "./view.js";
-import { wait } from "./visit.js";
+import { frame, player, retried } from "./view.js";
 
 const LAST = "motif-game", TUTOR = "motif-tutor";
 /** Milliseconds before presses on the board and on Pass count: earlier ones were meant for what was there before. */
@@ -302,9 +301,10 @@ export class Game {
     } else if (error.status === 404) {
       localStorage.removeItem(LAST);
       show(this.notice, h("p", error.message), button(t("new game"), newGame, { primary: true }));
+    } else if (error.status) {
+      show(this.notice, h("p", said(error)));
     } else {
-      show(this.notice, h("p", error.message));
-      if (error.status === 0) wait().then(() => this.reload());
+      this.reload();
     }
     this.busy = false;
     show(this.message, this.words());
@@ -312,17 +312,15 @@ export class Game {
   }
 
   /** Shows the game as it is on the server, which may have been away. */
-  async reload() {
-    try {
+  reload() {
+    return retried(this.notice, async () => {
       const state = await get(this.path);
       show(this.notice);
       announce(t("server back"));
       if (state.revision === this.state.revision) return;
       Object.assign(this, { state, hidden: false });
       this.settle();
-    } catch (error) {
-      this.complain(error);
-    }
+    }, (error) => this.complain(error));
   }
 
   async object(objection, word, detail) {
@@ -338,8 +336,8 @@ export class Game {
   }
 
   async showResult() {
-    this.result ??= new (await import("./result.js")).ResultCard(this);
-    if (this.state.result) this.result.show(this.sheet);
+    const { showResult } = await import("./result.js");
+    if (this.state.result) showResult(this, this.sheet);
   }
 
   point(one) {
@@ -373,12 +371,10 @@ export class Game {
   rolls() {
     return this.advise(({ attempt }) => attempt(this.advice, async () => {
       const { faces, doubles, rolls, games, seed } = await get(`${this.path}/rolls`);
-      const rows = ["me", "opponent"].map((who) => {
-        const count = faces[who].reduce((sum, one) => sum + one, 0) || 1;
-        return [this.nameOf(who), ...faces[who].map((one) => `${one} (${percent(one / count, 0)})`), `${doubles[who]} / ${rolls[who]}`];
-      });
+      const row = (name, words) => [name, words("me"), words("opponent")];
+      const rows = faces.me.map((_, k) => row(String(k + 1), (who) => `${faces[who][k]} (${percent(faces[who][k] / (2 * rolls[who] || 1), 0)})`));
       return [h("h3", t("all rolls")), h("p", t("fair words", { seed })),
-        table(t("all rolls"), ["", "1", "2", "3", "4", "5", "6", t("doubles of rolls")], rows, { id: "faces" }),
+        table(t("all rolls"), row("", (who) => this.nameOf(who)), [...rows, row(t("doubles of rolls"), (who) => `${doubles[who]} / ${rolls[who]}`)], { id: "faces" }),
         games.map((game, k) => [h("h4", t("game number", { number: k + 1 })),
           h("p", { class: "rolls" }, game.map(([who, high, low]) => `${this.nameOf(who)} ${high}-${low}`).join(", "))])];
     }));
@@ -387,12 +383,11 @@ export class Game {
   forget() {
     const { game } = this.state;
     deleted.add(game);
-    undoable(t("game deleted"), () => tried(() => remove(`games/${game}`)), () => {
+    undoable(t("deleted", { name: `${this.opponent}, ${rulesOf(this.state.rules)}` }), () => tried(() => remove(`games/${game}`)).finally(() => deleted.delete(game)), () => {
       deleted.delete(game);
       location.hash = `#/play/${game}`;
     });
     localStorage.removeItem(LAST);
-    if (location.hash === "#/play") showPlay(this.view, "");
-    else location.hash = "#/play";
+    location.hash = "#/play";
   }
 }

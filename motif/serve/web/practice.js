@@ -9,15 +9,16 @@ import { movesOf, otherOwner, resultWords, rulesOf, scoreOf } from "./plays.js";
 import { play as sound } from "./sound.js";
 import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
-import { frame, player } from "./view.js";
-import { leave, wait } from "./visit.js";
+import { frame, player, retried } from "./view.js";
+import { leave } from "./visit.js";
 
 const NAMED = { r: "roll", d: "double", t: "take", p: "drop", Enter: "roll", " ": "roll" };
 
-export async function showPractice(view, id) {
-  const practice = new Practice(view, id);
-  await practice.start();
-  return practice;
+/** The game that goes on after its view was left: where it was at the last roll. */
+let begun = null;
+
+export function open(view, id) {
+  return new Practice(view, id).start(begun?.id === id ? begun : {});
 }
 
 function thrown() {
@@ -45,27 +46,19 @@ class Practice {
     return Boolean(found);
   }
 
-  /** Does `work`, again while the server is away. */
-  async tried(work) {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        show(this.message, error.message);
-        if (error.status !== 0) return null;
-        await wait();
-      }
-    }
-  }
-
-  async start() {
+  async start(kept = {}) {
     leave();
-    Object.assign(this, { log: [], mine: true, arrows: [], place: null, ended: null });
-    show(this.last);
-    await this.tried(async () => { this.place = await post("position", { id: this.id }); });
+    Object.assign(this, { log: [], mine: true, arrows: [], place: null, ended: null }, kept);
+    show(this.last, this.log.at(-1)?.[1]);
+    if (!this.place) await retried(this.message, async () => { this.place = await post("position", { id: this.id }); });
     if (!this.place) return null;
     show(this.about, `${rulesOf(this.place)}. ${t("practice words")}`);
-    return this.turn(this.place.dice);
+    return this.turn(kept.place ? kept.dice : this.place.dice);
+  }
+
+  keep(dice) {
+    const { id, log, mine, arrows, place } = this;
+    begun = { id, log: [...log], mine, arrows, place, dice };
   }
 
   /** The reader's points and motif's. */
@@ -116,6 +109,7 @@ class Practice {
 
   async turn(dice = null) {
     if (this.place.over) return this.end(1);
+    this.keep(dice);
     this.draw();
     if (this.place.doubled) return this.double();
     if (!this.mine) return this.opponentTurn(dice);
@@ -126,9 +120,10 @@ class Practice {
   }
 
   async ownRoll(dice) {
+    this.keep(dice);
     show(this.actions);
     sound("dice");
-    await this.tried(async () => {
+    await retried(this.message, async () => {
       const turn = await post("turn", { id: this.place.gnubg, dice });
       this.say(t("asks play", { roll: dice.join("-") }));
       const played = (play) => ({ do: "play", roll: dice, play, moves: [], forced: !play });
@@ -149,7 +144,7 @@ class Practice {
     const { cube, owner, length, score, crawford, jacoby, beavers } = { ...this.place, ...more };
     const rules = length ? { score: isOther ? score.toReversed() : score, crawford } : { jacoby, beavers };
     const asked = { board: isOther ? turned(board) : board, cube, owner: isOther ? otherOwner(owner) : owner, length, ...rules };
-    await this.tried(async () => { this.place = await post("position", asked); });
+    await retried(this.message, async () => { this.place = await post("position", asked); });
     if (isOther) this.mine = !this.mine;
   }
 
@@ -160,25 +155,24 @@ class Practice {
 
   async double() {
     show(this.actions);
-    const answer = await this.tried(() => post("cube", { id: this.place.xgid }));
+    const answer = await retried(this.message, () => post("cube", { id: this.place.xgid }));
     if (!answer) return null;
     const { cube, can_beaver: canBeaver } = this.place;
     if (!this.mine && !answer.should_double) return this.opponentRoll(thrown());
     await this.tell({ do: "double" });
-    if (this.mine) {
-      const word = answer.double_take > answer.double_pass ? "drop" : canBeaver && answer.should_beaver ? "beaver" : "take";
-      await this.tell({ do: word, who: "opponent" });
+    const answered = async (word, who) => {
+      await this.tell({ do: word, who });
       return word === "drop" ? this.end(0, { points: cube, dropped: true }) : this.taken(word);
-    }
+    };
+    if (this.mine) return answered(answer.double_take > answer.double_pass ? "drop" : canBeaver && answer.should_beaver ? "beaver" : "take", "opponent");
     this.draw({ cube: { ...this.cube, offered: true } });
     this.say(t("asks answer", { opponent: "motif", cube: 2 * cube, points: cube }));
-    return show(this.actions, button(t("take at", { cube: 2 * cube }), () => this.taken(), { id: "take", key: "T", primary: true }),
-      button(t("pass"), () => this.end(0, { points: cube, dropped: true }), { id: "drop", key: "P" }),
-      canBeaver && button(t("beaver to", { cube: 4 * cube }), () => this.taken("beaver"), { id: "beaver" }));
+    const act = (id, words, more) => button(words, () => answered(id, "me"), { id, ...more });
+    return show(this.actions, act("take", t("take at", { cube: 2 * cube }), { key: "T", primary: true }), act("drop", t("pass"), { key: "P" }),
+      canBeaver && act("beaver", t("beaver to", { cube: 4 * cube })));
   }
 
-  async taken(word = "take") {
-    show(this.actions);
+  async taken(word) {
     await this.goTo(this.place.board, false, { cube: (word === "beaver" ? 4 : 2) * this.place.cube, owner: "opponent" });
     return this.mine ? this.ownRoll(thrown()) : this.opponentRoll(thrown());
   }
@@ -188,7 +182,7 @@ class Practice {
   }
 
   async opponentRoll(dice) {
-    await this.tried(async () => {
+    await retried(this.message, async () => {
       const { plays } = await post("hint", { id: this.place.xgid, dice });
       const play = plays[0].notation, moves = movesOf(play), before = this.board;
       const after = moves.reduce((board, [start, end]) => moved(board, start, end), this.place.board);
@@ -200,6 +194,7 @@ class Practice {
 
   /** The player on roll has won (0) or lost (1). */
   end(lost, result = this.place.result) {
+    begun = null;
     const { length } = this.place, who = this.mine === (lost === 0) ? "me" : "opponent";
     const score = this.score.map((points, k) => points + (k === (who === "me" ? 0 : 1) ? result.points : 0));
     this.ended = { result: { ...result, winner: who }, score, winner: length && Math.max(...score) >= length ? who : null };

@@ -1,25 +1,26 @@
 const KEPT = "motif-preferences";
 const DEFAULTS = { speed: "normal", home: "right", board: "wood", theme: "auto", sound: false, autoroll: true, autobearoff: false };
 
-function read() {
+/** What is stored as `key`, completed by the `usual` values. */
+export function stored(key, usual) {
   try {
-    return { ...DEFAULTS, ...JSON.parse(localStorage.getItem(KEPT) ?? "{}") };
+    return { ...usual, ...JSON.parse(localStorage.getItem(key)) };
   } catch {
-    return { ...DEFAULTS };
+    return usual;
   }
 }
 
-let chosen = read();
+let chosen = stored(KEPT, DEFAULTS);
 
 export function preference(name) {
   return chosen[name];
 }
 
 export function prefer(name, value) {
-  chosen = { ...read(), [name]: value };
+  chosen = { ...stored(KEPT, DEFAULTS), [name]: value };
   localStorage.setItem(KEPT, JSON.stringify(chosen));
   apply();
-  dispatchEvent(new CustomEvent("preference", { detail: name }));
+  dispatchEvent(new Event("preference"));
 }
 
 export function apply() {

@@ -14,41 +14,31 @@ export function errorCount(decisions, seat) {
   return decisions.filter((one) => one.counts && one.decider === seat && one.error >= TRIED && one.error > 3 * (one.error_se ?? 0)).length;
 }
 
-export class ResultCard {
-  constructor(game) {
-    this.game = game;
-  }
+export function showResult(game, place) {
+  const { state } = game;
+  const figures = h("div", { class: "result-figures", role: "status" }, working(t("finding errors")));
+  const score = ["me", "opponent"].map((who, k) => `${game.nameOf(who)} ${state.score[k]}`).join(", ");
+  show(place, h("section", { class: "result-card" },
+    h("h2", t(state.winner ? "match over" : "game over")), h("p", h("strong", t("score shown", { score })), state.rules.length > 0 && ` · ${formatOf(state.rules)}`), figures));
+  return retried(figures, async () => {
+    const { analysis, players, errors } = await judged(state);
+    const own = players[state.seat];
+    const lost = figure(own.chequer.total + own.cube.total, 3);
+    show(figures,
+      h("p", t("card errors", { count: errors, lost }), own.pr === null ? "" : ` PR ${figure(own.pr, 1)}.`),
+      h("p", t("card luck", { luck: signed(own.luck.total, 2) })),
+      buttons(errors > 0 && linkTo(t("try again", { count: errors }), `#/learn/analysis/${analysis}`, { id: "try-again" }),
+        linkTo(t("show analysis"), `#/analyse/${analysis}`)));
+  });
+}
 
-  show(place) {
-    const { state } = this.game;
-    const figures = h("div", { class: "result-figures", role: "status" }, working(t("finding errors")));
-    const score = ["me", "opponent"].map((who, k) => `${this.game.nameOf(who)} ${state.score[k]}`).join(", ");
-    show(place, h("section", { class: "result-card" },
-      h("h2", t(state.winner ? "match over" : "game over")), h("p", h("strong", t("score shown", { score })), state.rules.length > 0 && ` · ${formatOf(state.rules)}`), figures));
-    this.judge(figures, state);
-  }
-
-  judge(place, state) {
-    return retried(place, async () => {
-      const { analysis, players, errors } = await this.found(state);
-      const own = players[state.seat];
-      const lost = figure(own.chequer.total + own.cube.total, 3);
-      show(place,
-        h("p", t("card errors", { count: errors, lost }), own.pr === null ? "" : ` PR ${figure(own.pr, 1)}.`),
-        h("p", t("card luck", { luck: signed(own.luck.total, 2) })),
-        buttons(errors > 0 && linkTo(t("try again", { count: errors }), `#/learn/analysis/${analysis}`, { id: "try-again" }),
-          linkTo(t("show analysis"), `#/analyse/${analysis}`)));
-    });
-  }
-
-  async found(state) {
-    const found = { errors: 0 };
-    await stream("review", { game: state.game, number: state.number, keep: true }, (line) => {
-      if (line.match) found.analysis = line.match.analysis;
-      else if (line.decisions) found.errors += errorCount(line.decisions, state.seat);
-      else if (line.players) found.players = line.players;
-      else if (line.message) throw new Problem(line.message, 400);
-    });
-    return found;
-  }
+async function judged(state) {
+  const found = { errors: 0 };
+  await stream("review", { game: state.game, number: state.number, keep: true }, (line) => {
+    if (line.match) found.analysis = line.match.analysis;
+    else if (line.decisions) found.errors += errorCount(line.decisions, state.seat);
+    else if (line.players) found.players = line.players;
+    else if (line.message) throw new Problem(line.message);
+  });
+  return found;
 }

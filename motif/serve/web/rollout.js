@@ -1,7 +1,7 @@
 // Cubeful rollouts of plays or a cube decision.
 
-import { remove, stream } from "./api.js";
-import { button, fault, figure, h, percent, reveal, show, signed, source, table, within } from "./dom.js";
+import { Problem, remove, stream } from "./api.js";
+import { button, fault, figure, h, percent, reveal, said, show, signed, source, table, within } from "./dom.js";
 import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
 
@@ -39,12 +39,12 @@ async function rollOut(place, about, isPlay, steps, play = []) {
         }
         else if (line.error) ({ error } = line);
       }, stopping.signal);
-      if (error) throw new Error(error);
+      if (error) throw new Problem(error);
       progress.value = step + 1;
       show(words, t("trials done", { count: trials, all: steps.at(-1) }));
     }
   } catch (error) {
-    if (error.name !== "AbortError") show(result, fault(error.message));
+    if (error.name !== "AbortError") result.append(fault(said(error)));
   }
   stop.remove();
   progress.remove();

@@ -1,5 +1,6 @@
 import { dialog } from "./dialog.js";
 import { button, buttons, checkbox, choice, field, h } from "./dom.js";
+import { showHelp } from "./help.js";
 import { prefer, preference } from "./preferences.js";
 import { LANGUAGES, language, loadTexts, t } from "./texts.js";
 
@@ -12,11 +13,11 @@ export function showSettings() {
   const languages = field(t("language"), choice("languages", Object.entries(LANGUAGES), language, async (tag) => {
     await loadTexts(tag);
     shown.close();
-    dispatchEvent(new CustomEvent("language"));
+    dispatchEvent(new Event("language"));
     showSettings();
   }));
   const shown = dialog(t("settings"), h("div", { class: "preferences" }, choices, languages),
     SWITCHES.map((name) => checkbox(`prefer-${name}`, t(`set ${name}`), preference(name), (value) => prefer(name, value))),
-    buttons(button(t("help and keys"), () => { shown.close(); dispatchEvent(new CustomEvent("help")); }),
+    buttons(button(t("help and keys"), () => { shown.close(); showHelp(); }),
       button(t("done"), () => shown.close(), { primary: true })));
 }

@@ -4,28 +4,31 @@ import { showCube, showHint } from "./advice.js";
 import { post, text } from "./api.js";
 import { Board } from "./board.js";
 import { tried } from "./dialog.js";
-import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, radio, reveal, saveAs, section, show } from "./dom.js";
+import { announce, button, buttons, checkbox, choice, fault, field, h, linkTo, live, radio, reveal, said, saveAs, section, show } from "./dom.js";
 import { BAR, OFF, offCounts, OPPONENT_BAR, pipCounts, turned } from "./drawing.js";
 import { useKeys } from "./keys.js";
 import { capital, diceOf, movesOf, rulesOf, scoreOf, START } from "./plays.js";
 import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
-import { frame } from "./view.js";
-import { leave, wait } from "./visit.js";
+import { frame, retried } from "./view.js";
+import { leave } from "./visit.js";
 
 const OPENING = "4HPwATDgc/ABMA", LAST = "motif-position";
 const RULES = ["crawford", "jacoby", "beavers"];
 const CUBES = [1, 2, 4, 8, 16, 32, 64].map((one) => [one, one]);
 
-export async function showSetup(view, id) {
-  const setup = new Setup(view);
+/** An address, and the board that was left there because it is no position yet. */
+let left = [];
+
+export async function open(view, id) {
+  const setup = new Setup(view), [address, board] = left;
   await setup.read({ text: id || sessionStorage.getItem(LAST) || OPENING }, Boolean(id));
-  return setup;
+  if (address === location.hash) setup.put(board);
 }
 
 class Setup {
   constructor(view) {
-    this.placing = "mine";
+    Object.assign(this, { placing: "mine", shown: START });
     this.board = new Board({ pressed: (place, event) => this.pressed(place, event) });
     this.board.drawing.addEventListener("contextmenu", (event) => {
       const place = event.target.dataset?.place;
@@ -83,28 +86,24 @@ class Setup {
     return this.read({ text: this.id.value }, true);
   }
 
-  async read(asked, inAddress) {
-    try {
-      this.accept(await post("position", asked));
-      if (inAddress) this.address();
-    } catch (error) {
-      show(this.fault, error.message);
-      if (!this.shown) {
-        this.shown = START;
-        this.draw();
-      }
-      if (error.status === 0) wait().then(() => this.read(asked, inAddress));
-      else if (!this.place && asked.text !== OPENING) await this.read({ text: OPENING }, false).then(() => show(this.fault, error.message));
-    }
+  read(asked, inAddress) {
+    leave();
+    return retried(this.fault, () => this.accept(asked, inAddress), async (error) => {
+      if (!this.place && asked.text !== OPENING) await this.read({ text: OPENING }, false);
+      show(this.fault, said(error));
+    });
   }
 
   clear() {
     for (const one of [this.fault, this.boardFault, this.matchFault, this.advice, this.rolled]) show(one);
   }
 
-  accept(place) {
+  /** Shows the server's view of a position. */
+  async accept(asked, inAddress) {
+    const place = await post("position", asked);
     this.place = place;
     this.shown = place.board;
+    left = [];
     this.clear();
     const { controls } = this, { length, score: [own, other], cube, owner } = place;
     for (const [name, value] of Object.entries({ dice: place.dice?.join("") ?? "", length, own, other, cube, owner })) controls[name].value = value;
@@ -113,10 +112,11 @@ class Setup {
     this.draw();
     this.showAdvisors();
     this.showIds();
+    if (inAddress) this.address();
   }
 
   showAdvisors(isFaulty = false) {
-    const { place } = this, disabled = isFaulty || place.over;
+    const { place = {} } = this, disabled = isFaulty || place.over;
     const rollOut = rolloutButton(this.rolled, () => ({ id: place.xgid }), Boolean(place.dice));
     rollOut.disabled = disabled;
     show(this.advisors,
@@ -182,26 +182,21 @@ class Setup {
     this.clear();
     if (this.shown.every((count) => !count)) return this.refuse();
     const points = Math.max(own, other);
-    if (length && points >= length) return this.blame(own >= length ? "own" : "other", t("score fault", { points, length }));
-    try {
-      this.accept(await post("position", asked));
-      this.address();
-    } catch (error) {
-      this.complain(error);
+    if (length && points >= length) {
       this.refuse();
+      return this.blame(own >= length ? "own" : "other", t("score fault", { points, length }));
     }
+    const refused = (error) => {
+      this.refuse();
+      throw error;
+    };
+    return retried(this.fault, () => this.accept(asked, true).catch(refused), (error) => this.blame(error.fields[0], said(error)));
   }
 
   refuse() {
+    left = [location.hash, this.shown];
     this.showAdvisors(true);
     show(this.ids);
-  }
-
-  complain(error) {
-    if (error.status === 0) {
-      show(this.fault, error.message);
-      wait().then(() => this.ask());
-    } else this.blame(error.fields[0], error.message);
   }
 
   /** Shows a fault of the board, or below a field of the match. */

@@ -2,11 +2,12 @@
 
 import { get, post } from "./api.js";
 import { Board } from "./board.js";
-import { button, fault, h, section, show, working } from "./dom.js";
+import { button, fault, h, said, section, show, working } from "./dom.js";
 import { useKeys } from "./keys.js";
 import { CENTRED, formatOf, nameOf, START } from "./plays.js";
+import { stored } from "./preferences.js";
 import { t } from "./texts.js";
-import { frame, keptList, player, retried, when } from "./view.js";
+import { frame, keptList, once, player, retried, when } from "./view.js";
 import { leave, still } from "./visit.js";
 
 const LAST = "motif-game", WISHES = "motif-wishes";
@@ -14,7 +15,7 @@ const SHOWN = 6;
 /** Games that are deleted, unless that is undone. */
 export const deleted = new Set();
 
-export async function showPlay(view, name) {
+export async function open(view, name) {
   const wanted = name || localStorage.getItem(LAST);
   if (!wanted) return showStart(view);
   show(view, working());
@@ -24,7 +25,7 @@ export async function showPlay(view, name) {
     return new Game(view, state).start();
   }, (error) => {
     if (localStorage.getItem(LAST) === wanted) localStorage.removeItem(LAST);
-    return showStart(view, name || error.status !== 404 ? error.message : "");
+    return showStart(view, name || error.status !== 404 ? said(error) : "");
   });
 }
 
@@ -36,12 +37,7 @@ export async function openGame(state) {
 }
 
 export function wishes() {
-  const usual = { opponent: "latest", length: 0, cube: true, jacoby: true, beavers: false };
-  try {
-    return { ...usual, ...JSON.parse(localStorage.getItem(WISHES) ?? "{}") };
-  } catch {
-    return usual;
-  }
+  return stored(WISHES, { opponent: "latest", length: 0, cube: true, jacoby: true, beavers: false });
 }
 
 export async function begin({ seed, ...wish }) {
@@ -54,27 +50,29 @@ export async function newGame() {
   (await import("./newgame.js")).showNewGame();
 }
 
-async function showStart(view, message = "") {
+function showStart(view, message = "") {
+  history.replaceState(null, "", "#/start"); // so that Back from a game leads here
   const wish = wishes();
   const board = new Board();
   board.show({ board: START, cube: CENTRED });
   const told = fault(message);
-  const start = () => begin(wish).catch((error) => show(told, error.message));
+  const first = button(t("begin"), () => once(first, told, () => begin(wish)), { primary: true, id: "start" });
   const kept = h("div");
   const { otherBar, ownBar, actions, panel, table } = frame(view, t("view play"), board, "", t("kept games"));
   table.parentNode.classList.add("ready");
   player(otherBar, false, nameOf(wish.opponent), { score: formatOf(wish) });
   player(ownBar, true, t("you"));
-  show(actions, button(t("begin"), start, { primary: true, id: "start" }), button(t("other game"), newGame, { id: "new-game" }));
+  show(actions, first, button(t("other game"), newGame, { id: "new-game" }));
   show(panel, h("section", h("h2", { class: "lead" }, t("start head")), h("p", t("start words")), told), kept);
   useKeys((key) => {
-    if (key === "Enter" || key === " ") start();
+    if (key === "Enter" || key === " ") first.click();
     else if (key === "n") newGame();
     else return false;
     return true;
   });
-  await retried(kept, async () => {
+  retried(kept, async () => {
     const { games } = await get("games");
+    if (told.textContent === t("fault away")) show(told);
     const open = games.filter((one) => one.asks !== "nothing" && !deleted.has(one.game)).slice(0, SHOWN);
     show(kept, open.length > 0 && section(t("kept games"), gameList(open)));
   });
@@ -86,5 +84,5 @@ export function gameList(games) {
     href: `#/play/${one.game}`, path: `games/${one.game}`,
     words: `${nameOf(one.opponent)}, ${formatOf(one)}, ${one.score.join("–")}`,
     more: ` ${when(one.changed)}${one.asks === "nothing" ? ` · ${t("over")}` : ""}`,
-  })), { deleted: t("game deleted"), label: "delete this" });
+  })));
 }

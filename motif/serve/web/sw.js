@@ -18,7 +18,7 @@ async function answered(request) {
     if (answer.ok) (await caches.open(CACHE)).put(request, answer.clone());
     return answer;
   } catch {
-    return await caches.match(request, { ignoreSearch: true }) ?? Response.error();
+    return await caches.match(request) ?? Response.error();
   }
 }
 

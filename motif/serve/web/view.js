@@ -2,20 +2,30 @@
 
 import { remove } from "./api.js";
 import { tried, undoable } from "./dialog.js";
-import { button, fault, h, show } from "./dom.js";
+import { button, fault, h, said, show } from "./dom.js";
 import { t } from "./texts.js";
 import { wait } from "./visit.js";
 
-/** Does `work`, and again while the server is away; `refused(error)` gets its refusals. */
-export async function retried(place, work, refused = (error) => show(place, fault(error.message))) {
-  try {
-    await work();
-  } catch (error) {
-    if (error.status === undefined) throw error;
-    if (error.status) return refused(error);
-    show(place, fault(error.message));
-    wait().then(() => place.isConnected && retried(place, work, refused));
-  }
+/** Returns what `work` does, again while the server is away; `refused(error)` gets its refusals. */
+export async function retried(place, work, refused = (error) => show(place, fault(said(error)))) {
+  do {
+    try {
+      return await work();
+    } catch (error) {
+      if (error.status === undefined) throw error;
+      if (error.status) return refused(error);
+      show(place, fault(t("server retry")));
+      await wait();
+    }
+  } while (place.isConnected);
+  return null;
+}
+
+/** Does `work`, which `pressed` began, once at a time; shows in `told` why it fails. */
+export async function once(pressed, told, work) {
+  pressed.disabled = true;
+  await work().catch((error) => show(told, said(error)));
+  pressed.disabled = false;
 }
 
 /** Shows a `board` between its players, with messages and actions below, and a panel. */
@@ -39,13 +49,13 @@ export function player(bar, isLight, name, { pips, off, score, tag } = {}) {
 }
 
 /** A list of {href, words, more, path}; deleting can be undone for some seconds. */
-export function keptList(kept, { deleted, label }) {
+export function keptList(kept) {
   return h("ul", { class: "kept" }, kept.map(({ href, words, more, path }) => {
     const line = h("li", h("a", { href }, words, h("small", more)),
       button(t("delete"), () => {
         line.hidden = true;
-        undoable(deleted, () => tried(() => remove(path)), () => { line.hidden = false; });
-      }, { small: true, "aria-label": t(label, { name: words }) }));
+        undoable(t("deleted", { name: words }), async () => { line.hidden = await tried(() => remove(path)); }, () => { line.hidden = false; });
+      }, { small: true, "aria-label": t("delete this", { name: words }) }));
     return line;
   }));
 }

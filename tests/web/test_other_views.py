@@ -189,6 +189,18 @@ def test_refusals_are_german_too(new_page, server, tmp_path):
     assert "letter.txt" in page.text_content(".fault [lang=en]")
 
 
+@pytest.mark.parametrize("language", ["en-GB", "de-DE"])
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_words_of_twice_the_size_do_not_overlap(new_page, server, language, width):
+    page = new_page(language=language, size=(width, 844))
+    page.goto(f"{server.address}/#/start")
+    page.wait_for_selector("#start")
+    assert page.evaluate("document.querySelector('header').offsetHeight") < 88  # in one line
+    page.evaluate("() => { document.documentElement.style.fontSize = '200%'; }")
+    assert page.evaluate("[...document.querySelectorAll('nav a')].every(one => one.scrollWidth <= one.clientWidth)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def views(page, server, path):
     """Show every view and panel, by name, one after the other."""
     yield from views_of_play(page, server)

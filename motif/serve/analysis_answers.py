@@ -248,6 +248,8 @@ class ReviewHeadingAnswer(Answer):
     player: str
     rolls: int
     """Number of rolls of the match."""
+    score_jumps: list[ScoreJumpAnswer]
+    """Games whose recorded score contradicts the previous game."""
     analysis: str | None = None
     """ID of the stored analysis, with `keep`; null if it cannot be stored."""
     seat: int | None = None

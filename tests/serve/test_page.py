@@ -22,6 +22,7 @@ from motif.doubling.decision import best_action
 from motif.evaluators.known_players import load_evaluator
 from motif.serve import page
 from motif.serve.page import FILES, found_id
+from tests.board.test_mat_file import BY_GNUBG
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
@@ -336,6 +337,13 @@ def test_the_roll_of_a_game_that_was_abandoned_is_not_an_error():
     review = Review(replace(record), load_evaluator("pubeval"))
     rolls = [one for part in review.parts() for one in review.records(part) if one["is_play"]]
     assert [(one["game"], one["move"], one["done"]) for one in rolls] == [(1, 1, "8/5 6/5"), (1, 1, None)]
+
+
+def test_a_review_names_the_games_whose_score_contradicts_the_game_before(client):
+    text = BY_GNUBG.replace("Ann Lee : 4", "Ann Lee : 3")
+    asked = {"content": b64encode(text.encode()).decode(), "player": "pubeval", "fast": True}
+    heading = json.loads(client.post("/api/v1/review", json=asked).text.splitlines()[0])["match"]
+    assert heading["score_jumps"] == [{"game": 3, "begins": [3, 0], "ended": [4, 0]}]
 
 
 def test_the_page_makes_the_trials_of_analyses():

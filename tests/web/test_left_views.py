@@ -292,6 +292,14 @@ def test_another_language_keeps_a_half_made_play(page, server):
     assert page.is_disabled("#undo")
 
 
+def test_a_half_made_play_stays_in_its_view(page, server):
+    begin(page, server, opponent="pubeval", seed=4)  # 4-3
+    press(page, 24)
+    page.evaluate("() => { location.hash = '#/from/4HPwATDgc/ABMA:cAkOAAAAAAAE'; }")  # the same roll
+    page.wait_for_selector(".practice #ok")
+    assert pips(page) == [167, 167]
+
+
 def test_another_language_keeps_a_practice_game(page, server):
     page.goto(f"{server.address}/#/from/{XGID}")  # 3-1
     page.wait_for_selector(".practice #ok")
@@ -314,7 +322,9 @@ def test_another_language_keeps_a_practice_game(page, server):
 
 
 def pips(page):
-    return [int(words.split()[0]) for words in page.locator(".side-bar span:has-text('ip')").all_text_contents()]
+    return [
+        int(words.split()[0]) for words in page.locator(".side-bar span:has-text('ip')").all_text_contents()
+    ]
 
 
 def test_another_language_keeps_a_question(page, server):

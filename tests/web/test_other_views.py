@@ -176,7 +176,7 @@ def test_refusals_are_german_too(new_page, server, tmp_path):
     page.wait_for_selector("#save-svg")
     page.fill("#id", "4HPwATDgc/ABM")
     page.click("#show-id")
-    page.wait_for_selector(".fault:has-text('Ungültige Stellung oder ID')")
+    page.wait_for_selector(".fault:has-text('Ungültige Stellung')")
     reason = page.locator("#id-fault [lang=en]")
     assert not reason.is_visible()
     page.click("#id-fault summary")
@@ -197,7 +197,9 @@ def test_words_of_twice_the_size_do_not_overlap(new_page, server, language, widt
     page.wait_for_selector("#start")
     assert page.evaluate("document.querySelector('header').offsetHeight") < 88  # in one line
     page.evaluate("() => { document.documentElement.style.fontSize = '200%'; }")
-    assert page.evaluate("[...document.querySelectorAll('nav a')].every(one => one.scrollWidth <= one.clientWidth)")
+    assert page.evaluate(
+        "[...document.querySelectorAll('nav a')].every(one => one.scrollWidth <= one.clientWidth)"
+    )
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 

@@ -37,7 +37,8 @@ export class Mover {
 
   /** Lets a roll be played; `done(notation, board)` gets the confirmed play. */
   play({ board, roll, tree }, shown, done) {
-    if (!begun || String([begun.start, begun.roll]) !== String([board, roll])) begun = new Turn(board, roll, tree);
+    const name = `${location.hash} ${board} ${roll}`;
+    if (begun?.name !== name) begun = Object.assign(new Turn(board, roll, tree), { name });
     Object.assign(this, { shown, done, locked: false, turn: begun });
     this.draw();
   }

@@ -15,6 +15,7 @@ export async function open(view, rest) {
   show(view, place);
   return retried(place, async () => {
     const kept = await get(`analyses/${encodeURIComponent(name)}`);
+    show(place);
     new Analysis(view).reopen(kept, more[0] === undefined ? null : Number(more[0]));
   }, (error) => show(place, fault(said(error)), linkTo(t("another match"), "#/analyse")));
 }

@@ -51,7 +51,7 @@ export async function newGame() {
 }
 
 function showStart(view, message = "") {
-  history.replaceState(null, "", "#/start"); // so that Back from a game leads here
+  history.replaceState(null, "", "#/start"); // where Back from a game leads
   const wish = wishes();
   const board = new Board();
   board.show({ board: START, cube: CENTRED });

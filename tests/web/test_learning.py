@@ -228,6 +228,18 @@ def test_motif_beavers_in_a_game_from_a_position(page, server):
     assert page.text_content(".cube text") == "4"
 
 
+def test_the_record_of_a_game_from_a_position_has_the_readers_answer(page, server):
+    dance = "XGID=-BBBB--------------bbbbbbA:0:0:1:66:0:0:0:0:10"
+    page.goto(f"{server.address}/#/from/{dance}")
+    page.click("#drop")
+    page.wait_for_selector("#again")
+    assert page.locator(".log li").all_text_contents() == [
+        "You 6-6: no move",
+        "motif: doubles",
+        "You: passes",
+    ]
+
+
 def test_a_game_from_a_position_keeps_the_rules_and_says_how_it_ended(page, server):
     page.goto(f"{server.address}/#/from/{CRAWFORD}")
     page.wait_for_selector("#roll")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.board.test_mat_file import BY_GNUBG
 from tests.web.test_other_views import XGID
-from tests.web.visits import begin, board, decide, game_of, move, play_on, press
+from tests.web.visits import asked, begin, board, decide, game_of, move, play_on, press
 
 LATE = 1.5
 """Seconds by which an answer is late."""
@@ -128,6 +128,16 @@ def test_a_request_that_is_not_repeated_says_so(page, server):
     page.wait_for_selector(".rolled .fault:has-text('then try again')")
     page.click(".roll-out")
     page.wait_for_selector(".rolled .rollout")
+
+
+def test_two_presses_start_one_game(page, server):
+    page.goto(f"{server.address}/#/start")
+    page.wait_for_selector("#start")
+    before = len(asked(server, "/api/v1/games")["games"])
+    page.dblclick("#start")
+    page.wait_for_selector(".table[data-asks]")
+    page.wait_for_timeout(500)
+    assert len(asked(server, "/api/v1/games")["games"]) == before + 1
 
 
 def test_the_start_page_takes_back_that_the_server_is_away(page, server):
@@ -335,10 +345,10 @@ def test_another_language_keeps_a_question(page, server):
     page.click("#next-question")
     page.wait_for_selector("#ok")
     move(page)
-    asked, shown = page.text_content("#message"), pips(page)
+    roll, shown = page.text_content("#message"), pips(page)
     speak(page, "de")
     page.wait_for_selector("#ok:has-text('Bestätigen')")
-    assert page.text_content("#message").split(".")[0].split()[-1] in asked
+    assert page.text_content("#message").split(".")[0].split()[-1] in roll
     assert pips(page) == shown
     assert "von 1 richtig" in page.text_content(".panel")
     assert page.is_enabled("#ok")

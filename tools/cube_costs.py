@@ -21,8 +21,9 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.efficiency_fit import boards_of_self_play
-from motif.doubling.equities import DEFAULT_EFFICIENCY, cube_equities, efficiency_classes
+from motif.doubling.equities import efficiency_classes
 from motif.evaluators import Evaluator, load_evaluator, load_static
+from motif.evaluators.cube_model import cube_pairs
 from motif.evaluators.known_players import default_player
 from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, equities
 from motif.parameters.position_class import CLASS_NAMES
@@ -111,8 +112,8 @@ def rolled_out(name: str, boards: Board, trials: int) -> Rolled:
 
 def by_chances(chances: FloatArray, boards: Board, x: float | None = None) -> Decisions:
     """Return the model's decisions for `chances` (n, 5), with efficiency `x` or gnubg's."""
-    share = DEFAULT_EFFICIENCY.of_boards(boards) if x is None else x
-    return _decisions(*cube_equities(chances, _STATE, share))
+    held, taken = cube_pairs(cube_model_for(_STATE, efficiency=x), 0, pack_many(boards), chances).T
+    return _decisions(held, taken, 1.0)
 
 
 def _decisions(no_double: FloatArray, taken: FloatArray, passed: FloatArray | float) -> Decisions:

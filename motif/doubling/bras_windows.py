@@ -12,11 +12,13 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from motif.board.match_state import MatchState
-from motif.board.packed import Board
+from motif.board.packed import Board, pack_many
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.efficiency_fit import boards_of_self_play
-from motif.doubling.equities import DEFAULT_EFFICIENCY, cube_equities, efficiency_classes
+from motif.doubling.equities import DOUBLE_PASS, efficiency_classes
 from motif.evaluators import Evaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
+from motif.evaluators.cube_model import cube_pairs
 from motif.evaluators.probabilities import WIN
 from motif.parameters.position_class import RACE
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
@@ -206,11 +208,8 @@ def _undoubled(evaluator: Evaluator, games: int, seed: int) -> tuple[IntArray, B
 
 def _decided(chances: FloatArray, boards: Board) -> tuple[BoolArray, BoolArray]:
     """Return whether to double (or play on, too good to double) and whether to pass, for each of `boards`."""
-    no_double, double_take, double_pass = cube_equities(
-        chances, MatchState(), DEFAULT_EFFICIENCY.of_boards(boards)
-    )
-    doubles = (np.minimum(double_take, double_pass) >= no_double) | (no_double > double_pass)
-    return doubles, double_take >= double_pass
+    held, taken = cube_pairs(cube_model_for(MatchState()), 0, pack_many(boards), chances).T
+    return (np.minimum(taken, DOUBLE_PASS) >= held) | (held > DOUBLE_PASS), taken >= DOUBLE_PASS
 
 
 def _switch(

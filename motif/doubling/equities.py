@@ -186,23 +186,6 @@ def value_of_pass(state: MatchState, table: MatchEquityTable | None = None) -> f
     return (table or match_equity_table()).after_game(state, state.cube) if state.length else DOUBLE_PASS
 
 
-def cube_equities(
-    probabilities: npt.ArrayLike,
-    state: MatchState,
-    x: float | FloatArray,
-    table: MatchEquityTable | None = None,
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return the equities (n,) of `probabilities` (n, 5) in `state`: no double, double/take, double/pass.
-
-    They are in the units of `CubeCurves`.  The player on roll must be allowed to double; `x` is a number or
-    (n,).
-    """
-    ends = outcomes(probabilities)
-    curves = cube_curves(ends, state, x, table)
-    wins = ends[:, WIN]
-    return curves.no_double.at(wins), curves.doubled.at(wins), curves.double_pass
-
-
 def cubeful_equities(probabilities: npt.ArrayLike, state: MatchState, x: float | FloatArray) -> FloatArray:
     """Return the cubeful equities (n,) of `probabilities` (n, 5), without a double before this roll.
 

@@ -16,7 +16,6 @@ from scipy.special import chdtrc, expit
 from motif.rollouts.tally import standard_errors
 from motif.runtime.arrays import FloatArray, IntArray
 
-Pairings = IntArray
 ELO_A_LOGIT = 400 / math.log(10)
 """Elo points per unit of log-odds."""
 _PSEUDOCOUNT = 0.5
@@ -45,7 +44,7 @@ def with_pseudocounts(values: npt.ArrayLike, low: float, high: float) -> tuple[f
 
 
 def points_ratings(
-    players: int, pairings: Pairings, ppg: FloatArray, se: FloatArray
+    players: int, pairings: IntArray, ppg: FloatArray, se: FloatArray
 ) -> tuple[Ratings, float]:
     """Rate players by weighted least squares on the points per game of their pairings.
 
@@ -63,7 +62,7 @@ def points_ratings(
     return Ratings(values, standard_errors(covariance)), fit
 
 
-def elo_ratings(players: int, pairings: Pairings, share: FloatArray, se: FloatArray) -> Ratings:
+def elo_ratings(players: int, pairings: IntArray, share: FloatArray, se: FloatArray) -> Ratings:
     """Rate players in Elo by maximum likelihood in the Bradley-Terry model (Biometrika 39, 1952).
 
     `share` (p,) are the shares of games won by the first player of each of `pairings` (p, 2), which all have
@@ -93,7 +92,7 @@ def elo_ratings(players: int, pairings: Pairings, share: FloatArray, se: FloatAr
     return Ratings(ELO_A_LOGIT * logits, ELO_A_LOGIT * standard_errors(covariance))
 
 
-def _differences(players: int, pairings: Pairings) -> FloatArray:
+def _differences(players: int, pairings: IntArray) -> FloatArray:
     """Return the matrix (p, players) that maps ratings to rating differences."""
     rows = np.arange(len(pairings))
     design = np.zeros((len(pairings), players))

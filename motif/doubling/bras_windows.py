@@ -185,8 +185,8 @@ def window_in(positions: DoublingSet, seed: int = 0) -> ScoreWindow:
     decisions of all games do not change with the score.
     """
     scores = positions.scores
-    double = _switch(scores, positions.doubles, positions.game, seed, _RESAMPLES)
-    drop = _switch(scores, positions.drops, positions.game, seed, _RESAMPLES)
+    double = _switch(scores, positions.doubles, positions.game, seed)
+    drop = _switch(scores, positions.drops, positions.game, seed)
     return ScoreWindow(*double, *drop, len(scores), positions.games, positions.player)
 
 
@@ -212,21 +212,19 @@ def _decided(chances: FloatArray, boards: Board) -> tuple[BoolArray, BoolArray]:
     return (np.minimum(taken, DOUBLE_PASS) >= held) | (held > DOUBLE_PASS), taken >= DOUBLE_PASS
 
 
-def _switch(
-    scores: FloatArray, decisions: BoolArray, games: IntArray, seed: int, resamples: int
-) -> tuple[float, float]:
+def _switch(scores: FloatArray, decisions: BoolArray, games: IntArray, seed: int) -> tuple[float, float]:
     """Return the score at which half of the `decisions` are true, and its standard error over games."""
     random = np.random.default_rng(seed)
     _, group = np.unique(games, return_inverse=True)
     count = int(group.max()) + 1 if len(group) else 0
     ones = np.ones(len(scores))
     half, draws = _half(scores, decisions, ones), []
-    for _ in range(resamples):
+    for _ in range(_RESAMPLES):
         weights = random.multinomial(count, np.full(count, 1 / count))[group].astype(float)
         with suppress(SettingError):
             draws.append(_half(scores, decisions, weights))
-    if len(draws) < _MIN_USABLE * resamples:
-        message = f"only {len(draws)} of {resamples} resamples have decisions that change with the score"
+    if len(draws) < _MIN_USABLE * _RESAMPLES:
+        message = f"only {len(draws)} of {_RESAMPLES} resamples have decisions that change with the score"
         raise SettingError(f"too few games for a standard error: {message}")
     return half, float(np.std(draws, ddof=1))
 

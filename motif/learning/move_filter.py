@@ -85,7 +85,8 @@ def imitate(rows: ClassRows, weights: WeightFile, seed: int) -> ImitatingClass:
     random = np.random.default_rng(seed)
     decisions = _decisions(rows.boards[: rows.training], weights, _DECISIONS, random)
     steps, units = fit_filter(decisions, filter_steps(rows), seed)
-    steps, units = to_digits(steps), _to_digits(units)
+    bias, points, outputs = map(to_digits, (units.bias, units.points, units.outputs))
+    steps, units = to_digits(steps), FilterUnits(bias, points, outputs, float(f"{units.margin:.4g}"))
     boards = rows.boards[rows.training :] if rows.training < len(rows) else rows.boards
     held = _decisions(boards, weights, _HELD_DECISIONS, random)
     scores = FilterWeights(1, {rows.class_name: steps}, {rows.class_name: units}).scores(
@@ -123,11 +124,6 @@ def _decisions(
         packed.append(pack_many(plays.boards))
         equities.append(evaluator.play_equities(boards[plays.decisions], plays))
     return FilterDecisions(np.concatenate(starts), np.concatenate(packed), np.concatenate(equities))
-
-
-def _to_digits(units: FilterUnits) -> FilterUnits:
-    bias, points, outputs = map(to_digits, (units.bias, units.points, units.outputs))
-    return FilterUnits(bias, points, outputs, float(f"{units.margin:.4g}"))
 
 
 def _losses(decisions: FilterDecisions, scores: FloatArray, margin: float) -> FloatArray:

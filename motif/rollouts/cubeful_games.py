@@ -30,12 +30,6 @@ from motif.runtime.progress import end_if_cancelled
 
 
 @inline_kernel
-def _in_state(cube_model, state):
-    """Return `cube_model` with the cube in `state`."""
-    return CubeModel(state, *cube_model[1:])
-
-
-@inline_kernel
 def _decided(cubes, state, side, held, taken, nothing_more):
     """Return whether `side` should double, whether the opponent should take, and the value for `side`.
 
@@ -99,7 +93,7 @@ def choose_with_cubes(model, cubes, states, side, packed, rolls, space, results)
     """
     words = words_of(packed)
     for k in range(states.shape[0]):
-        cube_model = _in_state(cubes, states[k])
+        cube_model = CubeModel(states[k], *cubes[1:])
         high, low = rolls[k, 0], rolls[k, 1]
         play = best_cubeful_reply(model, cube_model, side, words[k], packed[k], high, low, space)
         unpack(space.plays.boards[play], results[k])

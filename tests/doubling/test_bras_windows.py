@@ -78,8 +78,8 @@ def test_resamples_without_a_change_are_left_out_if_few():
     games = np.arange(20)
     scores = np.linspace(40, 80, 20)
     with pytest.raises(SettingError, match=r"for a standard error: only \d+ of 200 resamples"):
-        _switch(scores, games >= 18, games, 0, 200)
-    half, se = _switch(scores, games >= 16, games, 0, 200)
+        _switch(scores, games >= 18, games, 0)
+    half, se = _switch(scores, games >= 16, games, 0)
     assert 71 < half < 74
     assert 0 < se < 5
 
@@ -90,7 +90,7 @@ def test_bras_doubles_where_the_model_does():
     games, boards = _undoubled(evaluator, 100, 2)
     contact = efficiency_classes(boards) < RACE
     doubles, _ = _decided(evaluator.evaluate_many(boards[contact]).astype(np.float64), boards[contact])
-    point, se = _switch(ARTICLE.percent(boards[contact]), doubles, games[contact], 2, 5)
+    point, se = _switch(ARTICLE.percent(boards[contact]), doubles, games[contact], 2)
     window = cube_decision(Probabilities(0.5, 0, 0, 0, 0), MatchState()).windows[1]
     assert point == pytest.approx(100 * window.double_point, abs=1)
     assert se < 1

@@ -57,9 +57,9 @@ class CubeValues(NamedTuple):
 
 
 def exact_equities(
-    position: Position, state: MatchState, table: MatchEquityTable | None = None
+    position: Position, state: MatchState, table: MatchEquityTable | None = None, most: float = MAX_VALUES
 ) -> CubeValues | None:
-    """Return the exact values of `position` in `state`, or None if they are not known.
+    """Return the exact values of `position` in `state`, or None if they take more than `most` values.
 
     Matches use `table`, by default Kazaross-XG2.  Raises `SettingError` for a finished match.
     """
@@ -69,7 +69,7 @@ def exact_equities(
     if not state.length and max(numbers) < TWO_SIDED_POSITIONS:
         return _money_equities(money_cubes()[numbers], state)
     # Check this first: whether a position is known must not depend on which values are cached.
-    if _values_below(position, state) > MAX_VALUES:
+    if _values_below(position, state) > most:
         return None
     table = table or match_equity_table()
     if known := _recalled(state, table, numbers):
@@ -81,12 +81,7 @@ def exact_equities(
 
 def prepare_plays(position: Position, state: MatchState) -> None:
     """Compute `position`, unless this takes too long, so that its successors are known."""
-    numbers = _home_numbers(position)
-    table = match_equity_table()
-    if numbers is None or _recalled(state, table, numbers):
-        return
-    if _values_below(position, state) <= _PREPARED * MAX_VALUES:
-        _recent.appendleft(_worked_out(state, table, numbers))
+    exact_equities(position, state, most=_PREPARED * MAX_VALUES)
 
 
 def _home_numbers(position: Position) -> tuple[int, int] | None:

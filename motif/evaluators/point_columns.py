@@ -10,15 +10,13 @@ import numpy as np
 
 from motif.board.packed import BOARD_SIZE, OWN_BAR, PACKED_BAR, Board
 from motif.compiler.jit import inline_kernel, kernel
-from motif.evaluators.point_table import POINT_STEPS, tables_of
+from motif.evaluators.point_table import POINT_STEPS
 from motif.runtime.arrays import FloatArray
 
 _PLACES = PACKED_BAR + 1
 POINT_SHAPE = (2, _PLACES, POINT_STEPS)
 """Shape of the columns: side (own, opponent), point, step."""
 POINT_COLUMNS = 2 * _PLACES * POINT_STEPS
-_STEP_VALUES = np.ascontiguousarray(tables_of(np.eye(POINT_STEPS, dtype=np.float32)).T.astype(np.float64))
-"""(16, STEPS): the columns of one point, by the number of checkers there."""
 
 
 def step_columns(boards: Board) -> FloatArray:
@@ -29,10 +27,21 @@ def step_columns(boards: Board) -> FloatArray:
 
 
 @inline_kernel
-def first_column(index, signed):
-    """Return the first column of the point with `signed` checkers, not 0, at an index of a board."""
-    place = index - 1 if signed > 0 else _PLACES + OWN_BAR - 1 - index
-    return place * POINT_STEPS
+def columns_of(place, checkers):
+    """Return the columns of `checkers`, at least 1, on one of the 50 places.
+
+    These are the number of the column that is 1, and the number and the value of that of further checkers.
+    """
+    first, few = place * POINT_STEPS, min(checkers, POINT_STEPS - 1)
+    return first + few - 1, first + POINT_STEPS - 1, np.float32(checkers - few)
+
+
+@inline_kernel
+def columns_at(index, signed):
+    """Return `columns_of` the `signed` checkers at an index of a board, or -1, -1 and 0 without checkers."""
+    if signed == 0:
+        return -1, -1, np.float32(0)
+    return columns_of(index - 1 if signed > 0 else _PLACES + OWN_BAR - 1 - index, abs(signed))
 
 
 @kernel
@@ -42,9 +51,7 @@ def fill_step_columns(boards, first, out):
         for column in range(first, first + POINT_COLUMNS):
             out[row, column] = 0
         for index in range(BOARD_SIZE):
-            signed = np.int64(boards[row, index])
-            if signed == 0:
-                continue
-            column = first + first_column(index, signed)
-            for step in range(POINT_STEPS):
-                out[row, column + step] = _STEP_VALUES[abs(signed), step]
+            column, further, more = columns_at(index, np.int64(boards[row, index]))
+            if column >= 0:
+                out[row, first + further] = more
+                out[row, first + column] = 1

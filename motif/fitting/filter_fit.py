@@ -21,8 +21,7 @@ import numpy.typing as npt
 from motif.board.packed import CHECKERS, OPPONENT_HALF, PACKED_BAR
 from motif.compiler.jit import inline_kernel, kernel
 from motif.compiler.simd import GROUP, SQUASH_LIMIT
-from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE
-from motif.evaluators.point_table import POINT_STEPS
+from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE, columns_of
 from motif.evaluators.weight_file import FilterUnits
 from motif.fitting.adam import take_adam_step
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
@@ -147,14 +146,13 @@ def _load_terms(packed, terms, factors):
     for place in range(2 * _PLACES):
         byte = OPPONENT_HALF + place if place < _PLACES else place - _PLACES
         checkers = np.int64(packed[byte])
-        if checkers > 0:
-            step = checkers if checkers < POINT_STEPS else POINT_STEPS - 1
-            terms[count] = place * POINT_STEPS + step - 1
-            factors[count] = 1
-            count += 1
-        if checkers >= POINT_STEPS:
-            terms[count] = place * POINT_STEPS + POINT_STEPS - 1
-            factors[count] = checkers - (POINT_STEPS - 1)
+        if checkers == 0:
+            continue
+        terms[count], further, more = columns_of(place, checkers)
+        factors[count] = 1
+        count += 1
+        if more > 0:
+            terms[count], factors[count] = further, more
             count += 1
     return count
 

@@ -29,10 +29,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, Board
-from motif.compiler.jit import fast_kernel, inline_kernel, kernel
+from motif.compiler.jit import fast_kernel, kernel
 from motif.compiler.simd import SQUASH_LIMIT
-from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE, fill_step_columns, first_column
-from motif.evaluators.point_table import POINT_STEPS
+from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE, columns_at, fill_step_columns
 from motif.evaluators.probabilities import (
     EQUITY_WEIGHTS,
     LOSE_BACKGAMMON,
@@ -478,20 +477,6 @@ def _batches(starts: IntArray, random: np.random.Generator) -> Iterator[list[_Sh
         yield shards
 
 
-@inline_kernel
-def _point_terms_at(index, signed):
-    """Return the point terms of `signed` checkers at a place of a board.
-
-    These are the number of the term that is 1, or -1 without checkers, and the number and the value of the
-    term for further checkers.
-    """
-    if signed == 0:
-        return -1, -1, np.float32(0)
-    first = first_column(index, signed)
-    checkers = min(abs(signed), POINT_STEPS - 1)
-    return first + checkers - 1, first + POINT_STEPS - 1, np.float32(abs(signed) - checkers)
-
-
 @kernel
 def _add_points(boards, picked, weights, bias, sums):
     """Add to each row of `sums` the bias and the weights (200, units) of its board's point terms."""
@@ -501,7 +486,7 @@ def _add_points(boards, picked, weights, bias, sums):
         for k in range(width):
             total[k] += bias[k]
         for index in range(BOARD_SIZE):
-            step, further, more = _point_terms_at(index, np.int64(board[index]))
+            step, further, more = columns_at(index, np.int64(board[index]))
             if step < 0:
                 continue
             for k in range(width):
@@ -518,7 +503,7 @@ def _point_gradients(boards, picked, by_sum, by_weights):
     for row in range(picked.shape[0]):
         board, slope = boards[picked[row]], by_sum[row]
         for index in range(BOARD_SIZE):
-            step, further, more = _point_terms_at(index, np.int64(board[index]))
+            step, further, more = columns_at(index, np.int64(board[index]))
             if step < 0:
                 continue
             for k in range(width):

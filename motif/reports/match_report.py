@@ -5,6 +5,7 @@ from pathlib import Path
 
 from motif.analysis.confirmation import CONFIRMED_Z, ROLLOUT_THRESHOLD
 from motif.analysis.cube_records import cube_words
+from motif.analysis.explain import Explanation
 from motif.analysis.match.decisions import (
     KINDS_OF_DECISION,
     CostUnit,
@@ -13,7 +14,7 @@ from motif.analysis.match.decisions import (
     PlayerAnalysis,
     Sum,
 )
-from motif.analysis.match.match_analysis import MatchAnalysis, Why, WorstCube, WorstPlay
+from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
 from motif.board.diagram import boards_after, text_diagram
 from motif.board.game_record import ScoreJump, score_jumps
 from motif.board.marks import BLUNDER, MARKS, MILLIPOINTS, MIN_RATED
@@ -78,7 +79,7 @@ def reading_of_figures(analysis: MatchAnalysis) -> list[str]:
         sentences.append("The analyst is not rated.")
     if any(player.overall.decisions < MIN_RATED for player in analysis.players):
         sentences.append(f"Fewer than {MIN_RATED} decisions are not rated.")
-    if any(play.why.sentences for play in analysis.plays):
+    if any(play.why and play.why.sentences for play in analysis.plays):
         sentences.append(
             "Reasons are sorted by importance; + marks those for the better play, - those for the actual "
             "play. Score and lookahead may also contribute to a loss."
@@ -273,13 +274,13 @@ def _play_lines(number: int, play: WorstPlay, unit: CostUnit, width: int) -> Ite
     captions = (f" {caption}" for caption in play_text(play))
     after = (play.played.position, play.better.position)
     yield from boards_after(list(zip(captions, after, strict=True)), width)
-    if play.why.summary:
+    if play.why:
         yield f" {play.why.summary}"
-    yield from (f" {reason}" for reason in _reasons(play.why))
+        yield from (f" {reason}" for reason in _reasons(play.why))
     yield ""
 
 
-def _reasons(why: Why) -> list[str]:
+def _reasons(why: Explanation) -> list[str]:
     """Return the sentences of `why`, marked + if they favour the better play and - if the actual play."""
     return [f"{'+' if one.play == 'better' else '-'} {one.sentence}" for one in why.shown_reasons]
 
@@ -336,8 +337,8 @@ def _play_decision(play: WorstPlay, unit: CostUnit) -> ShownDecision:
         play.moment.position,
         play.moment.state,
         list(zip(play_text(play), drawn, strict=True)),
-        words=play.why.summary,
-        reasons=_reasons(play.why),
+        words=play.why.summary if play.why else "",
+        reasons=_reasons(play.why) if play.why else [],
     )
 
 

@@ -1,12 +1,12 @@
 """The analysis of a match: ratings, errors and luck of both players, and the worst decisions."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from motif.analysis.confirmation import DIGITS, ComparedPair, confirming_rollout
+from motif.analysis.confirmation import DIGITS, confirming_rollout
 from motif.analysis.cube_records import cube_words
-from motif.analysis.explain import explain_play
-from motif.analysis.explain.reasons import Reason
+from motif.analysis.explain import Explanation, explain_play
 from motif.analysis.judge import known_error_rate
 from motif.analysis.match.decision_errors import (
     NO_DOUBLE,
@@ -54,21 +54,6 @@ WORST = 10
 
 
 @dataclass(frozen=True)
-class Why:
-    """Why one play is better than another, in words; empty if the evaluator has no terms."""
-
-    summary: str = ""
-    shown_reasons: tuple[Reason, ...] = ()
-    """See `motif.analysis.explain.Explanation`."""
-    reasons: tuple[Reason, ...] = ()
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """The `shown_reasons` without the amounts."""
-        return tuple(reason.sentence for reason in self.shown_reasons)
-
-
-@dataclass(frozen=True)
 class WorstPlay:
     """A play that lost equity, and the best one."""
 
@@ -80,7 +65,8 @@ class WorstPlay:
     """Normalised equity."""
     shown: float
     """The error as the difference of the equities shown."""
-    why: Why
+    why: Explanation | None = field(repr=False, compare=False)
+    """None if the evaluator has no terms."""
 
     @property
     def cost(self) -> float:
@@ -101,6 +87,7 @@ class WorstPlay:
 
     def to_dict(self, unit: CostUnit) -> dict[str, object]:
         """Return the JSON record."""
+        why = self.why
         return {
             **self.moment.to_dict(self.name),
             "roll": list(self.moment.roll),
@@ -108,9 +95,9 @@ class WorstPlay:
             "better": self.better.notation,
             "loss": MILLIPOINTS * self.error,
             unit: self.cost,
-            "summary": self.why.summary,
-            "sentences": list(self.why.sentences),
-            "reasons": [reason.to_dict() for reason in self.why.reasons],
+            "summary": why.summary if why else "",
+            "sentences": list(why.sentences) if why else [],
+            "reasons": [reason.to_dict() for reason in why.reasons] if why else [],
         }
 
 
@@ -177,7 +164,9 @@ def worst_plays(
     for one in wrong[:count]:
         roll, choice = one.roll, one.choice
         assert roll.play is not None
-        why = _why(evaluator, roll, choice, valued_state(roll.state, cube))
+        why, state = None, valued_state(roll.state, cube)
+        with suppress(PlayerError):
+            why = explain_play(evaluator, roll.position, roll.roll, state=state, choice=choice)
         better, less = choice.better.play, choice.shown_difference
         plays.append(WorstPlay(roll, names[roll.player], roll.play, better, one.error, less, why))
     return plays
@@ -187,14 +176,6 @@ def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> 
     """Return the `count` worst cube decisions."""
     wrong = sorted((act for act in acts if act.mistake), key=lambda act: act.error, reverse=True)
     return [WorstCube(act, names[act.player]) for act in wrong[:count]]
-
-
-def _why(evaluator: Evaluator, roll: PlayedRoll, choice: ComparedPair, state: MatchState) -> Why:
-    try:
-        explanation = explain_play(evaluator, roll.position, roll.roll, state=state, choice=choice)
-    except PlayerError:
-        return Why()
-    return Why(explanation.summary, explanation.shown_reasons, explanation.reasons)
 
 
 @dataclass(frozen=True, repr=False)

@@ -67,13 +67,6 @@ def _add_row(row, share, total):
 
 
 @inline_kernel
-def _equity(model, words, packed, space, row):
-    """Write the five probabilities of the player on roll to `row`; return their equity."""
-    trace_value(model, words, packed, space, row)
-    return equity_of(row)
-
-
-@inline_kernel
 def _share(number, seen):
     """Return the weight of a roll among the rolls in use."""
     if seen == A_SEVENTH:
@@ -109,7 +102,8 @@ def look_ahead(model, plies, last, space, tree, wants_rows):
     a seventh, a group that depends on the position and the previous roll, each group being equally likely.
     """
     if plies == 0 or _is_final(model, tree.words[0]):
-        return _equity(model, tree.words[0], tree.boards[0], space, tree.rows[0])
+        trace_value(model, tree.words[0], tree.boards[0], space, tree.rows[0])
+        return equity_of(tree.rows[0])
     level, offset = 0, _group_offset(tree.words[0])
     tree.number[0], tree.equity[0] = 0, 0.0
     tree.rows[0, :] = 0.0

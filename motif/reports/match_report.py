@@ -290,7 +290,7 @@ def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], unit: Cost
     seats = names[moment.player], names[1 - moment.player]
     yield f"{number}. {cube.heading}, loses {loss_text(cube.shown, cube.cost, unit)}"
     yield text_diagram(moment.position, cube.shown_state, seats)
-    yield " " + "; ".join(f"{what} {value:+z.3f}" for what, value in cube.equities.items())
+    yield " " + "; ".join(f"{what} {value:+z.3f}" for what, value in cube.act.decision.equities.items())
     yield from (f" {cube_words(cube.act.decision)}", "")
 
 
@@ -349,7 +349,7 @@ def _cube_decision(cube: WorstCube, unit: CostUnit) -> ShownDecision:
         cube.act.chance.state,
         [("", ())],
         ("equity", "action"),
-        [ShownAction(f"{value:+z.3f}", what) for what, value in cube.equities.items()],
+        [ShownAction(f"{value:+z.3f}", what) for what, value in cube.act.decision.equities.items()],
         cube.shown_state,
         words=cube_words(cube.act.decision),
     )

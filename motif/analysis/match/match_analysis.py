@@ -130,13 +130,9 @@ class WorstCube:
         state = self.act.chance.state
         return state if self.act.done == NO_DOUBLE else replace(state, doubled=True, decision="opponent")
 
-    @property
-    def equities(self) -> dict[str, float]:
-        """Normalised equity of each action for the player on roll."""
-        return self.act.decision.equities
-
     def to_dict(self, unit: CostUnit) -> dict[str, object]:
         """Return the JSON record; the equities are those of the player on roll."""
+        equities = self.act.decision.equities
         return {
             **self.act.chance.to_dict(self.name),
             "mistake": self.act.mistake,
@@ -144,7 +140,7 @@ class WorstCube:
             "action": self.act.decision.action,
             "loss": MILLIPOINTS * self.act.error,
             unit: self.cost,
-            **{what.replace(", ", "_").replace(" ", "_"): value for what, value in self.equities.items()},
+            **{what.replace(", ", "_").replace(" ", "_"): value for what, value in equities.items()},
             "words": cube_words(self.act.decision),
         }
 

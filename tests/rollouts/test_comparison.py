@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
@@ -49,8 +50,7 @@ def test_differences_are_those_of_paired_trials():
         assert it.difference == pytest.approx(pairs.mean())
         assert it.difference <= 0
         assert it.difference_se == pytest.approx(pairs.std(ddof=1) / math.sqrt(50))
-        ratio = it.difference / it.difference_se
-        assert it.p_value == pytest.approx(math.erfc(abs(ratio) / math.sqrt(2)))
+        assert it.p_value == pytest.approx(ttest_1samp(pairs, 0).pvalue)
     assert result.doubt == pytest.approx(min(1, sum(it.p_value for it in result.plays[1:])))
     assert result.trials == 50
 

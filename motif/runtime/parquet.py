@@ -42,10 +42,12 @@ _ENCODING = {_DATA_PAGE: 2, _DICTIONARY_PAGE: 2, _DATA_PAGE_2: 4}
 """Field number of the encoding in the header of each kind of page."""
 _DELTA_BYTE_ARRAY = 7
 """Encoding of texts by shared prefixes, which can expand to any size."""
-_LONGEST_HEADER = 1 << 16
+_LONGEST_HEADER, _MOST_VALUES = 1 << 16, 100
+"""Bytes and values that the header of a page may have; pyarrow writes up to 30 values."""
 _STOP, _TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 0, 1, 2, 3, 6, 7, 8, 9, 10, 12
 """Types of Thrift's compact protocol; those between `_BYTE` and `_I64` are integers, too."""
 _MAX_DEPTH = 8
+"""Levels of structures and lists within each other."""
 
 
 @contextmanager
@@ -58,7 +60,8 @@ def bounded_parquet(
     """
     where = str(path)
     check_regular(path, error, PARQUET_FILE)
-    with pq.ParquetFile(path) as plain, open(path, "rb") as handle:
+    # Files are given to pyarrow open, because it refuses names that are not UTF-8.
+    with open(path, "rb") as handle, open(path, "rb") as read, pq.ParquetFile(read) as plain:
         schema = plain.schema_arrow
         metadata = plain.metadata
         PARQUET_GROUPS.check(metadata.num_row_groups * metadata.num_columns, where, error)
@@ -76,14 +79,15 @@ def bounded_parquet(
         # pyarrow does not find a column by the name of its group.
         leaves = {plain.schema.column(k).path for k in range(metadata.num_columns)}
     there = [name for name in texts if name in leaves]
-    with pq.ParquetFile(path, read_dictionary=there) as file:
+    with open(path, "rb") as read, pq.ParquetFile(read, read_dictionary=there) as file:
         yield file, schema
 
 
 def write_parquet(path: Path, table: pa.Table) -> None:
     """Write a compressed `table` to `path` completely or not at all; raises `FileError`."""
-    with replacing(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+    # Open, because pyarrow refuses names that are not UTF-8.
+    with replacing(path) as temporary, open(temporary, "wb") as handle:
+        pq.write_table(table, handle, compression="zstd")
 
 
 def texts_of(column: pa.Array | pa.ChunkedArray, where: str, error: type[MotifError]) -> list[str]:
@@ -120,7 +124,7 @@ def _chunks(handle: BinaryIO) -> list[_Chunk]:
     if size > min(end, _LONGEST_FOOTER):
         raise ValueError("the footer is too long")
     handle.seek(end - size)
-    groups = _Header(handle.read(size)).struct().get(_ROW_GROUPS)
+    groups = _Header(handle.read(size), size).struct().get(_ROW_GROUPS)
     return [_chunk(column) for group in _structs(groups) for column in _structs(group.get(_COLUMNS))]
 
 
@@ -146,7 +150,7 @@ def _pages(handle: BinaryIO, chunk: _Chunk) -> Iterator[int]:
     place, end = chunk.start, chunk.start + chunk.packed
     while place < end:
         handle.seek(place)
-        header = _Header(handle.read(_LONGEST_HEADER))
+        header = _Header(handle.read(_LONGEST_HEADER), _MOST_VALUES)
         fields = header.struct()
         unpacked, packed = fields.get(_UNPACKED_SIZE), fields.get(_PACKED_SIZE)
         if not (isinstance(unpacked, int) and isinstance(packed, int) and unpacked >= 0 and packed >= 0):
@@ -160,26 +164,32 @@ def _pages(handle: BinaryIO, chunk: _Chunk) -> Iterator[int]:
 
 
 class _Header:
-    """A parser of the Thrift structure at the beginning of some bytes."""
+    """A parser of the Thrift structure at the beginning of some bytes, with at most `most` values."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, most: int) -> None:
         self.at = 0
         self._content = content
+        self._left = most
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
         """Return the fields of a structure by their numbers."""
-        if depth > _MAX_DEPTH:
-            raise ValueError("a structure is nested too deeply")
         fields: dict[int, Any] = {}
         number = 0
         while (head := self._byte()) != _STOP:
             number = number + (head >> 4) if head >> 4 else self._whole()
-            fields[number] = self._value(head & 15, depth)
+            kind = head & 15
+            # The type of a field is also the value of a boolean; in a list, the value is a byte.
+            fields[number] = kind == _TRUE if kind in (_TRUE, _FALSE) else self._value(kind, depth)
         return fields
 
     def _value(self, kind: int, depth: int) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError("a structure has too many values")
+        if depth > _MAX_DEPTH:
+            raise ValueError("a structure is nested too deeply")
         if kind in (_TRUE, _FALSE):
-            return kind == _TRUE
+            return self._byte() == _TRUE
         if kind == _BYTE:
             return self._byte()
         if kind < _DOUBLE:
@@ -191,8 +201,6 @@ class _Header:
         if kind in (_LIST, _SET):
             head = self._byte()
             count = head >> 4 if head >> 4 < 15 else self._varint()
-            if count > _LONGEST_HEADER:
-                raise ValueError("a structure has a list that is too long")
             return [self._value(head & 15, depth + 1) for _ in range(count)]
         if kind == _STRUCT:
             return self.struct(depth + 1)

@@ -101,6 +101,17 @@ def long_texts(schema: pa.Schema, column: str) -> Callable[[Path], bytes]:
     return lambda folder: parquet(folder, schema, 600, **{column: pa.array(["x" * MB] * 600)})
 
 
+def page_of_lists(folder: Path) -> bytes:
+    """Return a part whose first page header has many long lists of booleans, whose bytes are not there."""
+    # The numbers cannot be compressed, so the file is long enough.
+    noise = [number * 0x9E3779B97F4A7C15 % 2**63 for number in range(1000)]
+    content = bytearray(parquet(folder, SCHEMA, len(noise), decision=pa.array(noise)))
+    longest = b"\xf1\x80\x80\x04"
+    header = b"\x19\xf9\xe8\x07" + longest * 1000 + b"\0"
+    content[4 : 4 + len(header)] = header
+    return bytes(content)
+
+
 def one_long_text(folder: Path) -> bytes:
     """Return a text of half a megabyte, stored once in a dictionary and used in many rows."""
     rows = 60_000
@@ -328,6 +339,7 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
     "long terms once": ("terms", "c.parquet", one_long_text, "bytes in a text"),
     "part without end": ("dataset", "part-00000.parquet", constant(SCHEMA), "rows: must be 0 to 1000000"),
     "long positions": ("dataset", "part-00000.parquet", long_texts(SCHEMA, "position"), "MB"),
+    "lists in a page's header": ("dataset", "part-00000.parquet", page_of_lists, "too many values"),
     "entities": (
         "equities",
         "a.xml",

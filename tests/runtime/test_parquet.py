@@ -1,5 +1,6 @@
 """Parquet files whose footers are damaged; a crash of pyarrow would end the process that reads them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from motif.runtime.errors import DatasetError
+from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.limits import PART_ROWS
-from motif.runtime.parquet import bounded_parquet, write_parquet
+from motif.runtime.parquet import _Header, bounded_parquet, write_parquet
 
 TABLE = pa.table(
     {"position": ["4HPwATDgc/ABMA", "sGfwATDgc/ABMA", None], "equity": [0.5, None, -1.0], "game": [1, 2, 2]}
@@ -54,3 +55,40 @@ def test_a_footer_of_a_false_length(tmp_path):
             bounded_parquet(path, [], PART_ROWS, DatasetError),
         ):
             pass
+
+
+@pytest.mark.parametrize(
+    ("header", "fault"),
+    [
+        (b"\x19\xf1\x80\x80\x04" + b"\1" * 65536 + b"\0", "too many values"),
+        (b"\x19" + b"\x19" * 50 + b"\x15\2\0", "nested too deeply"),
+        (b"\x19\xf1\x10\0", "no size"),
+    ],
+)
+def test_a_header_with_lists(header, fault, tmp_path):
+    path = tmp_path / "part.parquet"
+    write_parquet(path, pa.table({"game": range(100_000)}))
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + header + content[4 + len(header) :])
+    with (
+        pytest.raises(ValueError, match=fault),
+        bounded_parquet(path, [], PART_ROWS, DatasetError),
+    ):
+        pass
+
+
+def test_booleans_in_the_list_of_a_header_are_bytes():
+    # A list of three booleans in field 1, and the boolean field 2.
+    header = _Header(b"\x19\x31\1\2\1\x12\0rest", 10)
+    assert header.struct() == {1: [True, False, True], 2: False}
+    assert header.at == 7
+
+
+def test_a_name_that_is_not_utf_8(tmp_path):
+    path = tmp_path / os.fsdecode(b"q\xff.parquet")
+    try:
+        write_parquet(path, TABLE)
+    except FileError:
+        pytest.skip("this file system refuses such names")
+    with bounded_parquet(path, ["position"], PART_ROWS, DatasetError) as (file, _):
+        assert file.read().num_rows == 3

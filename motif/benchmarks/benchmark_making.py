@@ -35,7 +35,7 @@ from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import results_of_trials
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError, FileError, SettingError, shown
-from motif.runtime.files import json_of, path_of, whole_lines, working_in, write_text
+from motif.runtime.files import clear_temporaries, json_of, path_of, whole_lines, working_in, write_text
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -366,6 +366,7 @@ def _working_beside(folder: Path) -> Iterator[None]:
     """Lock `folder`, and remove it afterwards if it is empty."""
     try:
         with working_in(folder):
+            clear_temporaries(folder)
             yield
     finally:
         with suppress(OSError):

@@ -95,6 +95,7 @@ def run_bootstrap(
     summaries: list[VersionSummary] = []
     with working_in(folder):
         _claim(folder, config)
+        clear_temporaries(folder)
         try:
             for version in range(len(config.versions))[:versions]:
                 home = folder / f"v{version}"

@@ -35,7 +35,15 @@ from motif.players.player import random_player
 from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.runtime.arrays import BoolArray, Float32Array, IntArray
 from motif.runtime.errors import SettingError
-from motif.runtime.files import contents, csv_text, path_of, replacing, working_in, write_text
+from motif.runtime.files import (
+    clear_temporaries,
+    contents,
+    csv_text,
+    path_of,
+    replacing,
+    working_in,
+    write_text,
+)
 from motif.runtime.frames import Row
 from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.settings import settings_with
@@ -331,6 +339,7 @@ def train_phase_net(
             raise SettingError(
                 f"{folder}: the folder is not empty (it contains {files[0].name}); choose another folder"
             )
+        clear_temporaries(folder)
         training = _Training(settings, start, jobs, tell or (lambda line: None))
         summary = training.run()
         for name in training.models.keys() - {STARTED}:

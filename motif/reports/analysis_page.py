@@ -54,7 +54,15 @@ from motif.reports.document import Picture, rendered
 from motif.reports.term_pages import effect_rows, effects_reading
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
-from motif.runtime.files import LOCK, TEMPORARY_SUFFIX, contents, refusals, working_in, write_text
+from motif.runtime.files import (
+    LOCK,
+    TEMPORARY_SUFFIX,
+    clear_temporaries,
+    contents,
+    refusals,
+    working_in,
+    write_text,
+)
 from motif.runtime.layout import capitalized, listed, p_text
 from motif.runtime.settings import check_count, check_seed
 
@@ -237,6 +245,7 @@ def new_folder(out: Path) -> Iterator[Path]:
     with refusals(out):
         try:
             with working_in(temporary):
+                clear_temporaries(temporary)
                 for left in contents(temporary):
                     left.unlink()
                 yield temporary

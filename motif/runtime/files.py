@@ -13,6 +13,7 @@ import errno
 import io
 import json
 import os
+import re
 import shutil
 import socket
 import stat
@@ -29,6 +30,8 @@ from motif.runtime.limits import JSON_FILE, Limit, read_within
 STDIN = "-"
 """Path that stands for standard input."""
 TEMPORARY_SUFFIX = ".tmp"
+_TEMPORARY_NAME = re.compile(r"\..+\.\d+\.tmp(\.[^.]+)?", re.ASCII | re.DOTALL)
+"""Names of temporary files: a dot, the stem, the process ID, `TEMPORARY_SUFFIX` and the suffix."""
 _MAX_STEM = 200
 """Bytes of a name that a temporary name repeats: file systems allow 255 in all."""
 
@@ -56,11 +59,14 @@ def paths_of(name: str, given: object) -> list[Path]:
 
 def is_temporary(path: Path) -> bool:
     """Return whether `path` is a temporary file of `replacing`, as a killed process leaves behind."""
-    return path.name.startswith(".") and TEMPORARY_SUFFIX in path.suffixes
+    return _TEMPORARY_NAME.fullmatch(path.name) is not None
 
 
 def clear_temporaries(folder: Path) -> None:
-    """Remove temporary files of killed processes; the caller must hold the folder's lock."""
+    """Remove temporary files of killed processes.
+
+    The caller must hold the folder's lock, and know that the folder is its own.
+    """
     with refusals(folder):
         for path in filter(is_temporary, folder.iterdir()):
             path.unlink(missing_ok=True)
@@ -243,6 +249,9 @@ def _flush_folder(folder: Path) -> None:
 
 
 LOCK = ".lock"
+_HOLDER = re.compile(r"process \d+ on .*", re.ASCII)
+_LONGEST_HOLDER = 1000
+"""Content of a lock, and bytes that are read of it."""
 _SETTLED = 60
 """Seconds after which a process has locked its scratch folder."""
 _NO_LOCKS_HERE = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
@@ -250,18 +259,21 @@ _NO_LOCKS_HERE = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK}
 
 @contextmanager
 def working_in(folder: Path) -> Iterator[None]:
-    """Hold the lock of `folder`, which is created if necessary; remove temporary files of earlier runs.
+    """Hold the lock of `folder`, which is created if necessary.
 
-    Created folders that are empty at the end are removed.
+    Created folders that are empty at the end are removed.  Temporary files of earlier runs stay until the
+    caller, who knows whose folder it is, clears them (`clear_temporaries`).
 
-    Raises `FileError` if another run, even one in this process, holds it.  File systems without locks are
-    not locked.
+    Raises `FileError` if another run, even one in this process, holds it, or if the folder has a file of the
+    lock's name that is not a lock.  File systems without locks are not locked.
     """
     from filelock import FileLock, Timeout
 
     missing = _missing(folder)
     make_folder(folder)
     path = folder / LOCK
+    if not _is_own_lock(path):
+        raise FileError(f"{folder}: its file {LOCK} is not a lock of motif; choose another folder")
     lock = FileLock(path, blocking=False, thread_local=False, fallback_to_soft=False)
     try:
         lock.acquire()
@@ -274,7 +286,6 @@ def working_in(folder: Path) -> Iterator[None]:
         # The content is only informative; the next real write reports a full disk, for example.
         with suppress(OSError):
             path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
-        clear_temporaries(folder)
         yield
     finally:
         # Removed while it is locked, so that no process locks a file that no longer exists (filelock checks).
@@ -318,6 +329,20 @@ def _remove_abandoned(folder: Path) -> None:
 def contents(folder: Path) -> list[Path]:
     """Return the sorted entries of `folder`, without the lock and temporary files."""
     return sorted(path for path in folder.iterdir() if path.name != LOCK and not is_temporary(path))
+
+
+def _is_own_lock(path: Path) -> bool:
+    """Return whether `path` is a lock, or may become one: it does not exist, or its process wrote nothing."""
+    if not os.path.lexists(path):
+        return True
+    if path.is_symlink() or not path.is_file():
+        return False
+    try:
+        with open(path, "rb") as handle:
+            said = handle.read(_LONGEST_HOLDER)
+    except OSError:  # Windows refuses to read a lock that is held
+        return True
+    return not said or _HOLDER.fullmatch(said.decode("utf-8", "replace")) is not None
 
 
 def _holder(path: Path) -> str:

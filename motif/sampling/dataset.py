@@ -25,7 +25,7 @@ from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.arrays import ArrayLike, BoolArray, Float32Array, IntArray
 from motif.runtime.errors import DatasetError, PositionError, SettingError, did_you_mean, shown
-from motif.runtime.files import path_of, working_in
+from motif.runtime.files import clear_temporaries, path_of, working_in
 from motif.runtime.frames import frame
 from motif.runtime.layout import counted
 from motif.runtime.package import VERSION
@@ -337,6 +337,7 @@ def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> i
         if is_dataset(folder):
             raise DatasetError(f"{folder}: already contains a dataset; name a new folder")
         kept_parts(folder, provenance, range(0), resume=False)
+        clear_temporaries(folder)
         parts: list[DatasetPart] = []
         try:
             for piece in pieces:

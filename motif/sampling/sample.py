@@ -32,7 +32,7 @@ from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally, mean_and_error
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError, shown
-from motif.runtime.files import working_in
+from motif.runtime.files import clear_temporaries, working_in
 from motif.runtime.frames import Row, Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import check_stop, run_until, stop_request, worker_count
@@ -309,6 +309,7 @@ def sample(
     stopwatch = Stopwatch()
     with working_in(folder):
         kept = kept_parts(folder, provenance, starts, resume)
+        clear_temporaries(folder)
         parts = _all_parts(settings, evaluator, labeller, recorded, provenance, folder, starts, kept, jobs)
     positions = sum(part.rows for part in parts)
     trials = settings.trials if settings.is_rolled_out else 1

@@ -56,6 +56,47 @@ def test_a_lock_file_left_behind_is_ignored(tmp_path):
     assert names(tmp_path / "bootstrap") == ["config.yaml", "v0"]
 
 
+@pytest.mark.parametrize("content", [b"l\n", b"process 1 on earth\nmine", b"\xff", None])
+def test_a_file_with_the_name_of_a_lock_is_not_overwritten(content, tmp_path):
+    lock = tmp_path / LOCK
+    if content is None:
+        lock.mkdir()
+    else:
+        lock.write_bytes(content)
+    refused = rf"{re.escape(str(tmp_path))}: its file \.lock is not a lock of motif; choose another folder$"
+    with pytest.raises(FileError, match=refused), working_in(tmp_path):
+        pass
+    assert lock.is_dir() if content is None else lock.read_bytes() == content
+
+
+def test_a_link_with_the_name_of_a_lock_is_not_overwritten(tmp_path):
+    (tmp_path / "empty").touch()
+    (tmp_path / LOCK).symlink_to("empty")
+    with pytest.raises(FileError, match="is not a lock of motif"), working_in(tmp_path):
+        pass
+    assert names(tmp_path) == [LOCK, "empty"]
+
+
+@pytest.mark.parametrize("foreign", [".notes.tmp", ".draft.tmp.docx", "keep.txt"])
+def test_nothing_is_removed_from_a_folder_that_is_refused(foreign, tmp_path):
+    for name in (foreign, ".weights.77.tmp.yaml"):
+        (tmp_path / name).write_text("mine")
+    before = names(tmp_path)
+    labels = tmp_path.with_name(f"{tmp_path.name}.csv")
+    labels.write_text("position_id,win,win_g,win_bg,lose_g,lose_bg\n4HPwATDgc/ABMA,0.5,0,0,0,0\n")
+    out = ["--out", str(tmp_path)]
+    for command in (
+        ["sample", "--games", "1", *out],
+        ["bootstrap", *out],
+        ["train-phase-net", *out],
+        ["convert", str(labels), str(tmp_path)],
+    ):
+        code, _, err = done(*command)
+        assert (code, err.count("\n")) == (2, 1), err
+        assert "the folder is not empty" in err
+        assert names(tmp_path) == before
+
+
 def test_a_folder_in_use_is_reported_by_sample_and_bootstrap(tmp_path):
     with working_in(tmp_path / "s"), working_in(tmp_path / "b"):
         for command in (sampling(tmp_path / "s"), bootstrapping(tmp_path / "b")):

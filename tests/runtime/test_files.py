@@ -126,8 +126,8 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 
 
 def test_only_temporary_files_are_cleared(tmp_path):
-    kept = [".gitignore", ".tmp", "a.tmp.yaml", "part-00000.parquet", "x.yaml"]
-    for name in (*kept, ".config.tmp.yaml", ".part-00000.99.tmp.parquet"):
+    kept = [".config.tmp.yaml", ".draft.tmp.docx", ".gitignore", ".notes.tmp", ".tmp", "a.tmp.yaml", "x.yaml"]
+    for name in (*kept, ".two.dots.7.tmp.png", ".no_suffix.8.tmp", ".part-00000.99.tmp.parquet"):
         (tmp_path / name).write_text("half")
     clear_temporaries(tmp_path)
     assert names(tmp_path) == kept

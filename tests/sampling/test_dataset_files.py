@@ -210,8 +210,8 @@ def full_disk(*arguments, **options):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def write_half(table, path, **options):
-    path.write_bytes(b"half a part")
+def write_half(table, handle, **options):
+    handle.write(b"half a part")
     full_disk()
 
 

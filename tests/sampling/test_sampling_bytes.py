@@ -137,8 +137,9 @@ from tests.sampling.folders import QUICK, on_call
 def die(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 
-def die_halfway(table, path, **options):
-    open(path, "wb").write(b"half a part")
+def die_halfway(table, handle, **options):
+    handle.write(b"half a part")
+    handle.flush()
     die()
 
 def die_after(*arguments, **options):

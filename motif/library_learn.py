@@ -107,8 +107,9 @@ def sample(
         evaluator_of(label_name)
     said.check_effects()
     check_flag("resume", resume)
-    paths = [] if recorded in ((), []) else paths_of("recorded", recorded)
-    if not paths and not said.games and "games" not in changes:
+    is_recorded = not isinstance(recorded, tuple | list) or bool(recorded)
+    paths = paths_of("recorded", recorded) if is_recorded else []
+    if not paths and "games" not in changes and not said.games:
         raise SettingError("games: missing number of games, such as games=300", "games")
     games = read_games(paths) if paths else []
     return make_samples(said, folder, recorded=games, resume=resume, jobs=jobs, player=own, labeller=labeller)
@@ -283,7 +284,7 @@ def _folders(data: Data) -> Iterator[list[Path]]:
             if isinstance(one, Dataset):
                 one = one.write(Path(made) / str(number))
                 names[str(one)] = "the dataset" if len(several) == 1 else f"dataset {number}"
-            folders.append(Path(one))
+            folders.append(path_of("data", one))
         try:
             yield folders
         except MotifError as error:
@@ -377,7 +378,7 @@ def fit(
         fitted = fit_dataset(
             folders,
             chosen,
-            name=name or (Path(out).stem if out else "fit"),
+            name=(Path(out).stem if out else "fit") if name is None else name,
             version=version,
             parent=parent,
             start=None if start is None else weights_of(evaluator_of(start)),

@@ -13,6 +13,7 @@ from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.known_players import LATEST
 from motif.players.player import PlayerLike, evaluator_of, load_player
 from motif.runtime.errors import PlayerError, SettingError, shown
+from motif.runtime.files import path_of
 from motif.runtime.settings import check_count, check_seed
 from motif.sampling.dataset import Dataset, read_parts
 
@@ -174,13 +175,13 @@ def benchmark(
     lines = list(shipped_lines()) if files is None else []
     if files is None and not lines:
         raise SettingError("files: missing benchmark files or datasets; this installation has none", "files")
-    given = [files] if isinstance(files, str | Path | Dataset) else files or ()
-    given = list(given) if isinstance(given, Iterable) else [given]
+    given = () if files is None else files
+    given = list(given) if isinstance(given, Iterable) and not isinstance(given, str | Dataset) else [given]
     if wrong := [one for one in given if not isinstance(one, str | Path | Dataset)]:
         raise SettingError(f"files must be benchmark files or datasets, not {shown(wrong[0])}", "files")
     # A decision must not count twice.
     paths = list({one if isinstance(one, Dataset) else str(one): one for one in given}.values())
-    folders = [path for path in paths if isinstance(path, Dataset) or Path(path).is_dir()]
+    folders = [path for path in paths if isinstance(path, Dataset) or path_of("files", path).is_dir()]
     if folders and len(folders) < len(paths):
         raise SettingError("files: datasets and benchmark files cannot be measured together", "files")
     if folders and worst:

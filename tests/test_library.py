@@ -359,6 +359,72 @@ def test_plausible_mistakes_are_reported_in_one_line(call, message, tmp_path, mo
     assert list(tmp_path.iterdir()) == []
 
 
+NOTHING = np.zeros(0)
+LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: motif.rank(START, "31", PLAYER, length=NOTHING), "length must be a whole number, not array"),
+        (lambda: motif.rank(START, "31", PLAYER, cube=NOTHING), "cube must be a whole number, not array"),
+        (
+            lambda: motif.rollout(START, PLAYER, luck_plies=NOTHING),
+            "luck_plies must be a whole number, not a",
+        ),
+        (lambda: motif.rollout(START, PLAYER, jobs=NOTHING), "jobs must be a whole number, not array"),
+        (lambda: motif.rollout(START, PLAYER, se=NOTHING), "se must be a number, not array"),
+        (lambda: motif.fit("none", terms=NOTHING), "terms must be pairs or linear, not array"),
+        (
+            lambda: motif.fit("none", name=NOTHING),
+            "name must be a line of 1 to 1000 printable characters, not",
+        ),
+        (lambda: motif.benchmark(PLAYER, NOTHING), None),
+        (lambda: motif.bootstrap("none", NOTHING), "no preset is called array"),
+        (lambda: motif.sample(NOTHING, "none"), "settings must be SampleSettings, not array"),
+        (
+            lambda: motif.sample(player=PLAYER, out="none", games=NOTHING),
+            "games must be a whole number, not a",
+        ),
+        (
+            lambda: motif.sample(player=PLAYER, out="none", recorded=NOTHING),
+            "recorded: at least one file is needed",
+        ),
+        (lambda: motif.Dataset.from_frame(b"31"), "the table must be a data frame or a mapping of columns"),
+    ],
+)
+def test_an_empty_array_is_no_value(call, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(motif.MotifError, match=message):
+        call()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: motif.read_dataset(LONG),
+        lambda: motif.fit(LONG),
+        lambda: motif.fit("none", out=f"{LONG}.yaml"),
+        lambda: motif.fit("none", term_table=f"{LONG}.parquet"),
+        lambda: motif.calibrate(LONG),
+        lambda: motif.benchmark(PLAYER, LONG),
+        lambda: motif.convert(LONG, "x.sgf"),
+        lambda: motif.convert("none", LONG),
+        lambda: motif.export(PLAYER, f"{LONG}.onnx"),
+        lambda: motif.report(LONG),
+        lambda: motif.bootstrap(LONG),
+        lambda: motif.sample(player=PLAYER, out=LONG, games=1),
+        lambda: motif.sample(player=PLAYER, out="none", recorded=LONG),
+    ],
+)
+def test_a_name_that_is_too_long_is_reported_in_one_line(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(motif.MotifError, match=rf"^{LONG}[.a-z]*: File name too long$"):
+        call()
+    assert list(tmp_path.iterdir()) == []
+
+
 def _rolled() -> motif.Game:
     game = motif.Game(seed=1)
     game.roll()

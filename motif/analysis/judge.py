@@ -45,7 +45,8 @@ class MatchOptions(SettingFields):
 
     def given_state(self, match: "MatchState | None") -> "MatchState | None":
         """Return `state_of`, or None if neither an option nor an ID specifies a match or a cube."""
-        return None if match is None and self == MatchOptions() else self.state_of(match)
+        is_given = any(value is not None for value in vars(self).values())
+        return None if match is None and not is_given else self.state_of(match)
 
     def state_of(self, match: "MatchState | None") -> "MatchState":
         """Apply the options to `match`, the state of an ID, before the roll and a double on offer.

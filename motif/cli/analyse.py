@@ -128,8 +128,7 @@ def _checked(files: list[Path], exports: list[Path], html: Path | None) -> list[
     for target in exports:
         check_export(target, len(paths))
         check_target(target)
-    for written in (*exports, html):
-        check_apart(paths, written)
+    check_apart(paths, *exports, html)
     return paths
 
 

@@ -139,8 +139,8 @@ def preset_names() -> list[str]:
 
 def load_preset(name: str) -> BootstrapConfig:
     """Return the preset called `name`; raises `SettingError` if there is none."""
-    if name not in preset_names():
-        raise SettingError(f"no preset is called {name!r}; there are {', '.join(preset_names())}")
+    if not isinstance(name, str) or name not in preset_names():
+        raise SettingError(f"no preset is called {shown(name)}; there are {', '.join(preset_names())}")
     return parse_config(_PRESETS.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), f"preset {name}")
 
 

@@ -23,7 +23,7 @@ from motif.board.notation import NO_MOVE
 from motif.reports.document import ShownAction, ShownDecision, rendered
 from motif.runtime.errors import SettingError
 from motif.runtime.files import csv_text, write_text
-from motif.runtime.layout import counted, plus_minus
+from motif.runtime.layout import counted, encodable, plus_minus
 
 _Row = tuple[str, ...]
 """A label and the figures of both players."""
@@ -383,7 +383,7 @@ def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> N
         analysis = analyses[0][1]
         write_match(path, analysis.record, analysis.notes())
         return
-    rows = [{"file": name, **row} for name, one in analyses for row in one.rows()]
+    rows = [{"file": encodable(name), **row} for name, one in analyses for row in one.rows()]
     if suffix == ".csv":
         write_text(path, csv_text(_COLUMNS, ([_cell(row[column]) for column in _COLUMNS] for row in rows)))
         return

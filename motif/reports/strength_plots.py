@@ -12,7 +12,7 @@ from motif.contests.result import too_few
 from motif.contests.tournament import TournamentResult
 from motif.learning.version_summary import VersionSummary
 from motif.reports.style import BLUE, FAINT, INK, SMALL, VERMILION, Look, picture
-from motif.runtime.layout import plus_minus
+from motif.runtime.layout import encodable, plus_minus
 
 _MAX_NUMBERED = 7
 """Maximum number of versions with numbers below the points."""
@@ -48,7 +48,7 @@ def _draw_points(
     axes.axhline(0, color=FAINT, linewidth=1)
     axes.errorbar(range(len(points)), points, errors, capsize=7, markersize=3.5, **look)
     letters = max(_LETTERS // len(names), _MIN_LETTERS)
-    labels = [fill(name, letters) for name in names]
+    labels = [fill(encodable(name), letters) for name in names]
     if len(labels) <= _MAX_NUMBERED:
         numbers = [f"{point:+.3f}\n± {se:.3f}" for point, se in zip(points, errors, strict=True)]
         labels = [f"{label}\n{number}" for label, number in zip(labels, numbers, strict=True)]
@@ -115,6 +115,7 @@ def _draw_ratings(axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: 
 
 def _short(name: str) -> str:
     """Return `name` on short lines; a long one is abbreviated in the middle."""
+    name = encodable(name)
     if len(name) > _LONGEST_NAME:
         half = (_LONGEST_NAME - 3) // 2
         name = f"{name[:half]}...{name[-half:]}"

@@ -25,6 +25,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.files import replacing
+from motif.runtime.layout import encodable
 
 _WIDTH = 5.4
 """Width of every picture in inches."""
@@ -111,7 +112,7 @@ def picture(path: Path | None, height: float, title: str) -> Iterator[Figure]:
     with _ONE_AT_A_TIME, matplotlib_style.context(["default", _STYLE]):
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         FigureCanvasAgg(figure)
-        figure.suptitle(fill(title, _TITLE_LETTERS))
+        figure.suptitle(fill(encodable(title), _TITLE_LETTERS))
         yield figure
         if path is not None:
             with replacing(path) as temporary:

@@ -130,7 +130,7 @@ class RolloutSettings(SettingFields):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.luck_plies == ALL_PLIES:
+        if isinstance(self.luck_plies, str) and self.luck_plies == ALL_PLIES:
             object.__setattr__(self, "luck_plies", MAX_PLIES)
 
     def check(self, with_cube: bool = False) -> None:

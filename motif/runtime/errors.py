@@ -74,7 +74,7 @@ class FailedFitError(FitError):
 
 
 class FileError(MotifError):
-    """A file or folder that cannot be written, or that another process is using."""
+    """A file or folder that cannot be written or has too long a name, or that another process is using."""
 
 
 class RecordError(MotifError):

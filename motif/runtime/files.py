@@ -37,10 +37,22 @@ _MAX_STEM = 200
 
 
 def path_of(name: str, given: object) -> Path:
-    """Return the path that an argument `name` gives; raises `SettingError` for anything else."""
+    """Return the path that an argument `name` gives.
+
+    Raises `SettingError` for anything else, and `FileError` for a name that the system refuses to look up
+    because it is too long.
+    """
     if not isinstance(given, str | os.PathLike):
         raise SettingError(f"{name} must be a path, not {shown(given)}", name)
-    return Path(given)
+    path = Path(given)
+    try:
+        os.lstat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise FileError(f"{plain_text(str(path))}: {reason(error)}") from None
+    except ValueError:  # a null byte in the name, which `reading` reports
+        pass
+    return path
 
 
 def paths_of(name: str, given: object) -> list[Path]:
@@ -118,9 +130,12 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path` atomically in UTF-8; raises `FileError`."""
+    """Write `text` to `path` atomically in UTF-8; raises `FileError`.
+
+    What UTF-8 cannot represent, as in names of some files, is written as backslash escapes.
+    """
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def csv_text(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -398,8 +413,23 @@ def home() -> Path:
 
 def can_be_written(folder: Path) -> bool:
     """Return whether `folder` is writable, or can be created."""
-    nearest = next(path for path in (folder, *folder.parents) if path.exists())
-    return nearest.is_dir() and os.access(nearest, os.W_OK)
+    try:
+        nearest = next(path for path in (folder, *folder.parents) if _is_there(path))
+    except OSError:  # a folder that cannot be entered, or a name that is too long
+        return False
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether `path` exists; raise `OSError` if the system does not say.
+
+    Unlike `Path.exists`, which does so or returns False depending on the version of Python.
+    """
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _temporary_cache() -> Path | None:
@@ -427,15 +457,19 @@ def _fault_of_target(path: Path) -> str:
     return "it is not a regular file" if broken or (path.exists() and not path.is_file()) else ""
 
 
-def check_apart(sources: Iterable[Path | str | None], target: Path | None) -> None:
-    """Raise `SettingError` if the file `target` is one of `sources`, also `STDIN` or names of players.
+def check_apart(sources: Iterable[Path | str | None], *targets: Path | None) -> None:
+    """Raise `SettingError` if one of the files `targets` is also another, or one of `sources`.
 
-    None stands for a file that is not given.
+    The sources may be `STDIN` or names of players, too.  None stands for a file that is not given.
     """
-    if target is None or not target.exists():
-        return
-    if any(Path(source).exists() and target.samefile(source) for source in sources if source is not None):
-        raise SettingError(f"{target}: is also read; name another file")
+    given = [Path(source) for source in sources if source is not None]
+    written: set[str] = set()
+    for target in filter(None, targets):
+        if target.exists() and any(source.exists() and target.samefile(source) for source in given):
+            raise SettingError(f"{target}: is also read; name another file")
+        if (place := os.path.realpath(target)) in written:
+            raise SettingError(f"{target}: would be written twice; name another file")
+        written.add(place)
 
 
 def check_target(path: Path, *suffixes: str) -> None:

@@ -41,6 +41,11 @@ def plus_minus(error: float | None, digits: str = ".2f") -> str:
     return "" if error is None or math.isnan(error) else f" ± {error:{digits}}"
 
 
+def encodable(text: str) -> str:
+    """Return `text` with backslash escapes for what UTF-8 cannot represent, as in names of some files."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def columns(stream: TextIO) -> int | None:
     """Return the width of a terminal in characters; None if `stream` is not a terminal."""
     try:

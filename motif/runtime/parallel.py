@@ -215,11 +215,11 @@ def working_on(cluster: str | None) -> Iterator[None]:
 
 def worker_count(jobs: int | None) -> int:
     """Return the number of worker processes for `jobs`: None and -1 mean all cores of this machine."""
+    if jobs is not None and (not isinstance(jobs, Integral) or isinstance(jobs, bool)):
+        raise SettingError(f"jobs must be a whole number, not {shown(jobs)}", "jobs")
     if jobs is None or jobs == -1:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
-    if not isinstance(jobs, Integral) or isinstance(jobs, bool):
-        raise SettingError(f"jobs must be a whole number, not {shown(jobs)}", "jobs")
     if jobs < 1:
         raise SettingError(f"jobs must be at least 1, or -1 for all cores, not {shown(jobs)}", "jobs")
     if jobs > MAX_JOBS:

@@ -150,7 +150,8 @@ def check_types(settings: "DataclassInstance", error: type[MotifError]) -> None:
     """Raise `error` unless numbers, truth values and choices in `settings` have the types of their fields."""
     for one in fields(settings):
         value = getattr(settings, one.name)
-        if get_origin(one.type) is Literal and value not in (choices := get_args(one.type)):
+        choices = get_args(one.type) if get_origin(one.type) is Literal else ()
+        if choices and not any(isinstance(value, type(choice)) and value == choice for choice in choices):
             raise error(f"{one.name} must be {listed(choices, 'or')}, not {shown(value)}", one.name)
         for kind, (rule, accepted) in _KINDS.items():
             if one.type != kind and (one.type != kind | None or value is None):

@@ -219,7 +219,7 @@ class Dataset:
         """
         # In a record array, `in` looks for values.
         is_mapping = hasattr(table, "__getitem__") and hasattr(table, "__contains__")
-        if not is_mapping or isinstance(table, np.ndarray | str):
+        if not is_mapping or isinstance(table, np.ndarray | str | bytes | bytearray):
             raise DatasetError(f"the table must be a data frame or a mapping of columns, not {shown(table)}")
         missing = [name for name in ("position", *OUTPUTS) if name not in table]
         if missing:

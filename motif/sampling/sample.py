@@ -215,6 +215,8 @@ _PARTS = 64
 """Approximate number of parts of a dataset; unfinished parts are lost if a run is killed."""
 _LARGEST_PART = 50_000
 """Approximate maximum number of positions per part; a large dataset has more parts."""
+_FEWEST_POSITIONS = 1e-6
+"""Lower bound of the estimated number of positions per game."""
 _DECISIONS_A_GAME = np.array([41, 5, 13])
 """Mean number of decisions per game by position class, in self-play."""
 _PLAYS_A_DECISION = 16
@@ -345,9 +347,9 @@ def games_a_part(settings: SampleSettings) -> int:
 
 
 def _positions_a_game(settings: SampleSettings) -> float:
-    """Estimate the number of recorded positions per game."""
+    """Estimate the number of recorded positions per game, which is above 0."""
     plays = min(settings.candidates or _PLAYS_A_DECISION, _PLAYS_A_DECISION)
-    return float(settings.rates() @ _DECISIONS_A_GAME) * plays
+    return max(float(settings.rates() @ _DECISIONS_A_GAME) * plays, _FEWEST_POSITIONS)
 
 
 def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:

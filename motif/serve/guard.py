@@ -5,6 +5,7 @@ protocol here ends slow connections.
 """
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -21,6 +22,8 @@ from motif.serve.serve_settings import ServeSettings
 
 _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
 """Content type that curl sends by default, which is read as JSON."""
+_HOST = re.compile(r"(?:\[([^]]*:[^]]*)\]|([^][:]*))(?::\d*)?", re.ASCII)
+"""A Host header: an IPv6 address in brackets, or a name or IPv4 address, and the port."""
 _SAFE = ("GET", "HEAD")
 """Methods that change nothing, besides OPTIONS."""
 _COSTLY = (
@@ -173,10 +176,9 @@ def _headers(scope: Scope) -> dict[bytes, bytes]:
 
 
 def _host_name(host: str) -> str:
-    """Return the name in a Host header in lower case, without its port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
+    """Return the name in a Host header in lower case, without its port; empty for an invalid header."""
+    parts = _HOST.fullmatch(host)
+    return (parts[1] or parts[2]).lower() if parts else ""
 
 
 def _too_large(most: int) -> HTTPException:

@@ -1,5 +1,6 @@
 """The location of the cache folder, and who must own it."""
 
+import errno
 import os
 import stat
 import subprocess
@@ -78,6 +79,23 @@ def test_a_home_that_cannot_be_written(monkeypatch, tmp_path):
     assert own.stat().st_mode & 0o077 == 0
     own.chmod(0o777)  # another user could put code there
     assert cache_root() == no_folder / "home" / ".cache" / "motif"
+
+
+@pytest.mark.usefixtures("no_variables")
+@pytest.mark.parametrize("fault", [errno.EACCES, errno.ENAMETOOLONG])
+def test_a_home_that_cannot_be_looked_up(monkeypatch, tmp_path, fault):
+    look_up, home = Path.stat, tmp_path / "home"
+
+    def refuse(path, **options):
+        if path.is_relative_to(home):
+            raise OSError(fault, "refused")
+        return look_up(path, **options)
+
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(Path, "stat", refuse)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert cache_root().parent == tmp_path
+    assert state_root() == cache_root() / "state"
 
 
 @pytest.mark.usefixtures("no_variables")

@@ -10,6 +10,7 @@ import pytest
 
 from motif.runtime.errors import FileError, SettingError
 from motif.runtime.files import (
+    check_apart,
     check_target,
     clear_temporaries,
     is_temporary,
@@ -138,6 +139,21 @@ def test_the_name_of_a_temporary_file_is_known_as_one(tmp_path):
         with replacing(tmp_path / name) as temporary:
             assert is_temporary(temporary)
             temporary.touch()
+
+
+def test_a_file_is_written_once(tmp_path):
+    (tmp_path / "link.csv").symlink_to("rows.csv")
+    (tmp_path / "here").symlink_to(".")
+    rows = tmp_path / "rows.csv"
+    check_apart([], rows, tmp_path / "others.csv", None, None)
+    for other in (rows, tmp_path / "link.csv", tmp_path / "here" / "rows.csv"):
+        with pytest.raises(SettingError, match=rf"{other}: would be written twice; name another file$"):
+            check_apart([], rows, other)
+
+
+def test_what_utf_8_cannot_represent_is_escaped(tmp_path):
+    write_text(tmp_path / "page.html", "file " + os.fsdecode(b"q\xff"))
+    assert (tmp_path / "page.html").read_bytes() == b"file q\\udcff"
 
 
 def test_a_folder_is_no_file_to_write(tmp_path, monkeypatch):

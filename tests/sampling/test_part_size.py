@@ -6,7 +6,7 @@ import pytest
 
 from motif.learning.bootstrap_config import load_preset, preset_names
 from motif.sampling.dataset import read_dataset
-from motif.sampling.sample import SampleSettings, games_a_part
+from motif.sampling.sample import SampleSettings, games_a_call, games_a_part
 from tests.sampling.folders import made
 
 LARGE = SampleSettings(player="simple", games=2_000_000, trials=1, cut=1)
@@ -41,3 +41,11 @@ def test_most_presets_have_small_parts():
             if games_a_part(settings) != -(-step.games // 64):
                 large.append((name, version, -(-step.games // games_a_part(settings))))
     assert large == [("strong", 3, 84), ("strong", 4, 419)]
+
+
+@pytest.mark.parametrize("rate", [1e-309, 1e-320, 5e-324])
+@pytest.mark.parametrize("label", ["rollout", "outcome"])
+def test_a_rate_at_which_nothing_is_recorded(rate, label):
+    settings = replace(LARGE, games=100, rate=rate, label=label)
+    assert games_a_part(settings) == 2
+    assert games_a_call(settings, None) > 100

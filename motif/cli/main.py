@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from typer._click.shell_completion import CompletionItem
 
 INTERNAL_ERROR, FAILED, BAD_INPUT = 1, 1, 2
+_JSON = "--json"
+_replaced_stdout: object = None
+"""The stream of `_keep_output_from_others`; collected as garbage, it would close its descriptor."""
 _OBJECTS_BEFORE_COLLECTION = 50_000
 """Objects that are created before the garbage collector runs.  Imports create hundreds of thousands, which
 stay: with Python's 700, collecting takes a tenth of the time of a short command.
@@ -83,6 +86,8 @@ _GROUPS = {"serve": "Serve motif to other programs."}
 _BARE_XGID = re.compile(r"-[-A-Pa-p]{25}:")
 _THREADS, _AT_LEAST_ONE = "NUMBA_NUM_THREADS", re.compile("0*[1-9][0-9]*")
 """Environment variable that numba reads when it is imported, and the values with which that succeeds."""
+_WITHOUT_COMPILER = "NUMBA_DISABLE_JIT"
+"""Environment variable with which numba compiles nothing, unless its value is 0."""
 _PLAIN: dict[str, Any] = {"rich_markup_mode": None, "pretty_exceptions_enable": False}
 
 
@@ -213,16 +218,23 @@ def _root(
     threads = os.environ.get(_THREADS, "1")
     if not _AT_LEAST_ONE.fullmatch(threads.strip()):
         raise SettingError(f"{_THREADS} must be a whole number from 1, not {shown(threads)}")
+    if (switch := os.environ.get(_WITHOUT_COMPILER, "0")).strip("0 "):
+        raise SettingError(
+            f"{_WITHOUT_COMPILER} must be 0 or unset, not {shown(switch)}: motif needs numba's compiler"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command in `arguments`, by default those of the process, and return its exit code.
 
     The exit code is 0 for success, 2 for bad input and 130 for an interruption.  It is 1 for a fit without
-    useful weights, closed output, a killed worker process or an internal error.  Failures print one line on
-    stderr.  If the environment variable MOTIF_TRACEBACK is set, an internal error shows its traceback.
+    useful weights, closed output, a killed worker process, lack of memory or an internal error.
+    Failures print one line on stderr.  If the environment variable MOTIF_TRACEBACK is set, an internal error
+    shows its traceback.
     """
     _open_missing_streams()
+    if arguments is None and _JSON in sys.argv:
+        _keep_output_from_others()
     if arguments is None:
         gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
     code = _run(sys.argv[1:] if arguments is None else arguments)
@@ -236,6 +248,31 @@ def _open_missing_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+
+
+def _keep_output_from_others() -> None:
+    """Let only this process write to the output, by another descriptor; what others print goes to stderr.
+
+    joblib's workers, for example, print a traceback on stdout if they cannot start.
+    """
+    global _replaced_stdout
+    with suppress(OSError):
+        sys.stdout.flush()
+        own = os.dup(sys.stdout.fileno())
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        _replaced_stdout = sys.stdout
+        stdout = open(own, "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)  # noqa: SIM115
+        # The width of the terminal is that of `sys.__stdout__`.
+        sys.stdout = sys.__stdout__ = stdout  # type: ignore[misc]
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Return whether lack of memory, for data or for another thread, is the cause of `error`."""
+    while error is not None:
+        if isinstance(error, MemoryError) or str(error) == "can't start new thread":
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -261,18 +298,26 @@ def _run(arguments: Sequence[str]) -> int:
         _discard_output()
         return INTERNAL_ERROR
     except OSError as error:
-        where = error.filename
-        if where is None and isinstance(error, FileNotFoundError):
-            where = "the current folder"
-        elif where is None:
-            _discard_output()
-        return _ended(BAD_INPUT, f"error: {f'{where}: ' if where else ''}{error.strerror or error}")
+        return _refused_by_system(error)
     except Exception as error:
         if os.environ.get(TRACEBACK_VARIABLE):
             raise
+        if _lacks_memory(error):
+            return _ended(
+                FAILED, "error: not enough memory; fewer processes (--jobs) or smaller data need less"
+            )
         how = f"set {TRACEBACK_VARIABLE}=1 for the traceback"
         return _ended(INTERNAL_ERROR, f"internal error: {type(error).__name__}: {error} ({how})")
     return _ended(INTERRUPTED, interrupted_line("")) if result == INTERRUPTED else int(result or 0)
+
+
+def _refused_by_system(error: OSError) -> int:
+    where = error.filename
+    if where is None and isinstance(error, FileNotFoundError):
+        where = "the current folder"
+    elif where is None:
+        _discard_output()
+    return _ended(BAD_INPUT, f"error: {f'{where}: ' if where else ''}{error.strerror or error}")
 
 
 @contextmanager

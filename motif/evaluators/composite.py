@@ -97,5 +97,7 @@ def load_composite(text: str) -> CompositeEvaluator:
             raise PlayerError(f"invalid part {quoted(part)}: the composition must be {_FORM}")
         if class_name in parts:
             raise PlayerError(f"{quoted(COMPOSITE_PREFIX + text)} names {class_name} twice")
+        if player.startswith(COMPOSITE_PREFIX):
+            raise PlayerError(f"invalid part {quoted(part)}: a composition cannot be part of another")
         parts[class_name] = load_evaluator(player)
     return CompositeEvaluator(parts, COMPOSITE_PREFIX + text)

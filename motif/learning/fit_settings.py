@@ -16,6 +16,11 @@ from motif.runtime.settings import (
 
 _RANKING, _HIDDEN_RANKING = 5.0, 10.0
 _HIDDEN_PASSES = 12
+_LARGEST = 1_000_000
+"""Largest penalty, ranking weight, threshold and tolerance, far above useful ones.
+
+With much larger ones, numbers of a fit would overflow, some of which have single precision.
+"""
 
 _NOT_HIDDEN = ("method", "ridge", "equity_ridge", "tolerance", "backgammons")
 """Settings without effect on a fit with hidden units."""
@@ -129,6 +134,10 @@ class FitSettings(SettingFields):
 
 
 def check_size(name: str, value: float | None) -> None:
-    """Raise `FitError` unless the setting called `name` is None, or finite and at least 0."""
-    if value is not None and not 0 <= value <= sys.float_info.max:
+    """Raise `FitError` unless the setting called `name` is None, or at least 0 and at most `_LARGEST`."""
+    if value is None:
+        return
+    if not 0 <= value <= sys.float_info.max:
         raise FitError(f"{name} must be finite and at least 0, not {shown(value)}", name)
+    if value > _LARGEST:
+        raise FitError(f"{name} must be at most {_LARGEST:,}, not {shown(value)}", name)

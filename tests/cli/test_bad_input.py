@@ -233,6 +233,25 @@ def test_threads_with_which_numba_cannot_be_imported_are_named(fault, monkeypatc
     assert fault("plays", START, "3", "1") == said
 
 
+@pytest.mark.parametrize("switch", ["1", "2", "yes"])
+def test_motif_needs_the_compiler(fault, monkeypatch, switch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", switch)
+    said = f"NUMBA_DISABLE_JIT must be 0 or unset, not {switch!r}: motif needs numba's compiler"
+    assert fault("plays", START, "3", "1") == said
+
+
+@pytest.mark.parametrize("switch", ["0", "", " 0"])
+def test_the_compiler_may_be_switched_on(motif, monkeypatch, switch):
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", switch)
+    assert motif("plays", START, "3", "1").code == 0
+
+
+@pytest.mark.parametrize("name", ["ranking", "ridge", "equity-ridge", "prune-z", "tolerance"])
+def test_settings_with_which_a_fit_would_overflow(fault, name):
+    said = fault("fit", "none", "--out", "own.yaml", f"--{name}", "1e308")
+    assert said == f"--{name} must be at most 1,000,000, not 1e+308"
+
+
 OVER = "cAAAAAAAAAAAAA"
 ENDED = f"{OVER}: the game is over (one player has borne off all checkers)"
 

@@ -201,6 +201,45 @@ def test_a_fault_of_the_program_shows_its_traceback_on_demand(motif, monkeypatch
         motif("evaluate", "--batch", "x")
 
 
+@pytest.mark.parametrize("fault", [MemoryError(), RuntimeError("can't start new thread")])
+@pytest.mark.parametrize("is_cause", [False, True])
+def test_lack_of_memory_is_one_line(motif, monkeypatch, fault, is_cause):
+    def fail(path: str) -> None:
+        try:
+            raise fault
+        finally:
+            if is_cause:
+                raise ValueError("closed")
+
+    monkeypatch.setattr("motif.analysis.batch_files.read_positions", fail)
+    code, out, err = motif("evaluate", "--batch", "x")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith("motif: error: not enough memory; ")
+
+
+def test_with_json_only_the_object_is_on_stdout():
+    code = f"""
+import atexit, os, subprocess, sys
+from motif.cli.main import main
+
+def others():
+    os.write(1, b"a library\\n")
+    subprocess.run([sys.executable, "-c", "print('a worker')"])
+atexit.register(others)
+sys.argv = ["motif", "plays", "{START}", "3", "1", "--json"]
+ended = main()
+others()
+sys.exit(ended)
+"""
+    ending = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    assert ending.returncode == 0
+    assert ending.stdout.count("\n") == 1
+    assert json.loads(ending.stdout)
+    assert ending.stderr.replace(f"{ON_COMPILING}\n", "") == "a library\na worker\n" * 2
+
+
 @pytest.mark.parametrize("begin", ["import cli", "from motif.__main__ import run; sys.exit(run())"])
 def test_an_interrupt_while_modules_are_imported_is_one_line(begin):
     code = f"""

@@ -60,6 +60,10 @@ def test_it_is_a_player_everywhere():
     ("name", "message"),
     [
         ("composite:", "invalid part '': the composition must be composite:race=PLAYER,contact=PLAYER[,"),
+        (
+            "composite:race=" * 400 + "bras,contact=bras",
+            f"invalid part 'race={'composite:race=' * 5}'...: a composition cannot be part of another",
+        ),
         ("composite:race=bras", "the composition needs an evaluator for contact: composite:race="),
         (
             "composite:crashed=bras",

@@ -317,7 +317,7 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path):
 
 
 def test_the_remains_of_a_kill_at_the_start_are_no_obstacle(tmp_path):
-    (tmp_path / ".config.tmp.yaml").write_text("half a conf")
+    (tmp_path / ".config.77.tmp.yaml").write_text("half a conf")
     with pytest.raises(StoppedError):
         run_bootstrap(tmp_path, TINY, tell=stop)
     assert (tmp_path / "config.yaml").exists()

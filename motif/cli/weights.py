@@ -357,11 +357,14 @@ def calibrate(
     by game.  Scores in a CSV file are calibrated as one class; --out then requires --player, whose scores
     they are.
     """
+    from motif.evaluators.weight_file import LINE_WANTED, is_line
     from motif.learning.recalibration import calibrate as make_calibration
     from motif.learning.recalibration import calibrated_weights, fitted_to, weights_behind
     from motif.sampling.game_results import ScoreResults, read_results
 
     check_apart([*data, player], out)
+    if out is not None and not is_line(out.stem):
+        raise SettingError(f"--out: the name of the weights {LINE_WANTED}, not {out.stem!r}")
     # An invalid player is refused before files are read.
     named = None if player is None else evaluator_of(player)
     if out is not None and named is not None:

@@ -48,6 +48,12 @@ def test_tables_of_a_match(motif, odd, tmp_path):
             assert pq.read_table(handle)["file"][0].as_py().endswith(f"{ESCAPED}.mat")
 
 
+def test_weights_have_a_printable_name(fault, odd):
+    said = fault("calibrate", "none", "--out", odd.with_suffix(".yaml"))
+    rule = "must be a line of 1 to 1000 printable characters"
+    assert said == f"--out: the name of the weights {rule}, not '{ESCAPED}'"
+
+
 def test_two_exports_to_one_file(fault, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ann.mat").write_text(MATCH)

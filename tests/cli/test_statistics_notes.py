@@ -40,10 +40,10 @@ def test_terms_without_standard_errors(motif, dataset, tmp_path):
 def test_the_verdict_names_its_p_value(capsys, errors, doubt):
     plays = legal_plays(Position.start(), (3, 1))
     compared = [
-        ComparedPlay(play, 9, False, np.zeros(6), np.zeros(6), difference, error)
+        ComparedPlay(play, 9000, False, np.zeros(6), np.zeros(6), difference, error)
         for play, difference, error in zip(plays, (0.0, -0.03, -0.05), (0.0, *errors), strict=False)
     ]
-    print_comparison(Comparison(tuple(compared), 9, 1.0, "money", None), "simple")
+    print_comparison(Comparison(tuple(compared), 9000, 1.0, "money", None), "simple")
     assert f"{plays[0]} is best: 0.0300 ± {errors[0]:.4f} ahead of {plays[1]} {doubt}" in " ".join(
         capsys.readouterr().out.split()
     )

@@ -76,7 +76,7 @@ _READING = {
 }
 _NOISE_NOTE = (
     "Without label noise: the square root of the mean squared validation error minus the labels' mean "
-    "squared standard error. It estimates the evaluator's own error, on held-out positions of its samples."
+    "squared standard error. It estimates the evaluator's own error, on held-out games of its own sample."
 )
 _STEP_NAMES = dict(zip(STEPS, ("sampling", "fitting", "measuring"), strict=True))
 _UNKNOWN = "\N{EN DASH}"

@@ -22,7 +22,7 @@ from motif.serve.serve_settings import ServeSettings
 
 _FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
 """Content type that curl sends by default, which is read as JSON."""
-_HOST = re.compile(r"(?:\[([^]]*:[^]]*)\]|([^][:]*))(?::\d*)?", re.ASCII)
+_HOST = re.compile(r"(?:\[([^]:]*:[^]]*)\]|([^][:]*))(?::\d*)?", re.ASCII)
 """A Host header: an IPv6 address in brackets, or a name or IPv4 address, and the port."""
 _SAFE = ("GET", "HEAD")
 """Methods that change nothing, besides OPTIONS."""

@@ -13,7 +13,7 @@ from motif.board.position import Position
 from motif.cli.options import DEFAULT_PLAYER
 from motif.cli.printing import json_line
 from motif.evaluators import OUTPUTS, load_evaluator
-from motif.learning import bootstrap_run as bootstrap
+from motif.learning import bootstrap_config as bootstrap
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import load
 from motif.sampling.dataset_files import read_manifest

@@ -165,7 +165,7 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
         "weights",
         "g.yaml",
         lambda _: b"a:\n" + b"".join(b"  x%d: 1.0\n" % k for k in range(499_000)),
-        "format: must be",
+        "format: missing",
     ),
     "many documents": ("weights", "h.yaml", lambda _: b"--- a\n" * 400_000, "a second document begins"),
     "long text": ("weights", "i.yaml", lambda _: b"a: " + b"x" * (30 * MB), "a value has more than"),
@@ -312,7 +312,7 @@ BOMBS: dict[str, tuple[str, str, Callable[[Path], bytes], str | None]] = {
     "labels of one line": (
         "labels",
         "a.csv",
-        lambda _: b"position_id,win,win_g\n" + b"a," * (40 * MB),
+        lambda _: b"position_id,win,win_g,win_bg,lose_g,lose_bg\n" + b"a," * (40 * MB),
         "line 2: the file holds more than",
     ),
     "positions on one line": (
@@ -371,7 +371,7 @@ ENDLESS = {
     "config": "32 MB",
     "benchmark": "128 MB",
     "positions": "64 MB",
-    "labels": "no labelled positions",
+    "labels": "10,000 characters in a line",
     "net": "64 MB",
 }
 

@@ -313,7 +313,7 @@ def _print_summaries(summaries: "Sequence[VersionSummary]", out: Path) -> None:
     say(
         "RMSE validation: of the win probability; without noise: of the equity (or the win probability, if no"
     )
-    say("equity is fitted) after removing label noise, so that versions are comparable")
+    say("equity is fitted) after removing label noise; each version has its own positions")
     say("choice error: millipoints per validation decision, by the labels")
     say("against: points per game ± standard error; the first version plays against the start player")
     say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, Unpack, get_args, get_origin
 
 import typer
+from typer import TyperException as UsageFault
 from typer.core import TyperCommand
 from typer.models import ArgumentInfo, OptionInfo
 
@@ -36,11 +37,6 @@ from motif.runtime.files import check_target
 from motif.runtime.layout import listed
 from motif.runtime.parallel import worker_count
 from motif.runtime.settings import help_of
-
-try:
-    from typer import TyperException as UsageFault  # in versions of typer that include click
-except ImportError:
-    from click import ClickException as UsageFault  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from typer._click import Context, Parameter

@@ -9,6 +9,7 @@ for a built-in set.
 """
 
 import ctypes
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,8 @@ OwnFunctions = IntArray
 
 _GENERATOR = "use of yield in a closure"
 """Part of numba's message about a generator expression."""
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+"""Numba colours its messages if colorama is installed."""
 _SIGNATURE = types.float64(types.CPointer(types.int8))
 
 
@@ -66,8 +69,8 @@ class BoardFunction:
 
 
 def _in_one_line(message: str) -> str:
-    """Return numba's error message without its advice and compilation stage."""
-    lines = [line.strip() for line in message.splitlines()]
+    """Return numba's error message without its colours, advice and compilation stage."""
+    lines = [line.strip() for line in _COLOUR.sub("", message).splitlines()]
     reasons = [line for line in lines if line and not line.startswith(("Failed in", "During:", "- "))]
     reason = reasons[0] if reasons else "cannot be compiled"
     if _GENERATOR in reason:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba.core import errors as numba_errors
 
 import motif
 from motif.board.position import Position
@@ -395,6 +396,15 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, message):
         parameter_set(str(written(tmp_path, text)))
     assert FILE in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_a_coloured_message_is_understood(tmp_path, monkeypatch):
+    """Numba colours its messages if colorama is installed."""
+    for part in ("errmsg", "filename", "highlight", "code", "indicate"):
+        monkeypatch.setattr(numba_errors.termcolor(), part, lambda text: f"\x1b[1m\x1b[33m{text}\x1b[0m")
+    text = HEAD + DECLARED + "def own(board):\n    return board.points"
+    with pytest.raises(ParameterError, match=r"own: Unknown attribute 'points' of type array[^\x1b]*$"):
+        parameter_set(str(written(tmp_path, text)))
 
 
 @pytest.mark.parametrize(

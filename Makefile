@@ -13,7 +13,8 @@ INSTALL = { { $(BIN)/python -m uv --version || $(PIP) uv; } && $(UV) --editable 
 # On all cores, without packages that few commands load.
 COMPILED := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib \
     -x '/(cuda|fontTools|narwhals|pip|pkg_resources|pydantic|pygments|setuptools|sklearn|tests)/'
-# Stamps of what is installed in .venv, made again when pyproject.toml changes.
+ENVIRONMENT := $(VENV)/pyvenv.cfg
+# Stamps of what is installed in .venv, made again when pyproject.toml or the environment changes.
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_DOCS := $(VENV)/.installed-docs
@@ -23,7 +24,9 @@ TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test units architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links images notebook wheel lint venv
+.PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test units architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links images notebook wheel lint FORCE
+# Several targets install into the same environment.
+.NOTPARALLEL:
 
 help:
 	@echo "make demo        learn a small evaluator from nothing but the rules, into runs/demo"
@@ -169,9 +172,9 @@ lint: $(INSTALLED_DEV)
 	$(BIN)/mypy
 	$(BIN)/python -m tools.words
 
-# Install pip if it is missing, and recreate an incomplete environment, as left by a Python without ensurepip.
-# uv installs pip in a tenth of ensurepip's time.
-venv:
+# Install pip if it is missing, and recreate an incomplete environment, as left by a Python without ensurepip or by one
+# that is gone; then motif is installed again.  uv installs pip in a tenth of ensurepip's time.
+$(ENVIRONMENT): FORCE
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null 2>&1 || { \
 	    command -v $(PYTHON) >/dev/null || \
 	        { echo "motif needs Python 3.11 or newer, and there is no $(PYTHON): $(TRY)" >&2; exit 1; }; \
@@ -183,21 +186,21 @@ venv:
 	    $(PYTHON) -m venv --clear $(VENV); }
 
 $(INSTALLED): EXTRAS := .
-$(INSTALLED): pyproject.toml | venv
+$(INSTALLED): pyproject.toml $(ENVIRONMENT)
 	@echo "installing motif into $(VENV)"
 	@$(INSTALL)
 	@$(COMPILED) || true
 	@touch $@
 
 $(INSTALLED_DEV): EXTRAS := '.[dev]'
-$(INSTALLED_DEV): pyproject.toml | venv
+$(INSTALLED_DEV): pyproject.toml $(ENVIRONMENT)
 	@echo "installing motif and its tools into $(VENV)"
 	@$(INSTALL)
 	@$(COMPILED) || true
 	@touch $(INSTALLED) $@
 
 $(INSTALLED_DOCS): EXTRAS := '.[dev,docs]'
-$(INSTALLED_DOCS): pyproject.toml | venv
+$(INSTALLED_DOCS): pyproject.toml $(ENVIRONMENT)
 	@echo "installing motif and the tools for its site into $(VENV)"
 	@$(INSTALL)
 	@$(COMPILED) || true

@@ -24,6 +24,7 @@ from motif.cli.options import (
     html_option,
     option,
     picture_option,
+    weights_name,
     weights_option,
 )
 from motif.cli.printing import error_text, note, print_table, printed_json, say, tell
@@ -165,7 +166,7 @@ def fit(
     fitted = fit_dataset(
         folders,
         settings,
-        name=outputs.name or out.stem,
+        name=outputs.name or weights_name(out),
         version=outputs.version,
         parent=outputs.parent,
         start=None if outputs.start is None else weights_called(outputs.start),

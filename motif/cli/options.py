@@ -185,6 +185,15 @@ def weights_option(help: str) -> OptionInfo:
     return file_option(help, *WRITTEN_WEIGHT_SUFFIXES)
 
 
+def weights_name(out: Path) -> str:
+    """Return the name of the weights in the file `out`; raise `SettingError` if it is not a printable line."""
+    from motif.evaluators.weight_file import LINE_WANTED, is_line
+
+    if not is_line(out.stem):
+        raise SettingError(f"--out: the name of the weights {LINE_WANTED}, not {shown(out.stem)}")
+    return out.stem
+
+
 def picture_option(content: str) -> OptionInfo:
     """Return an option whose value is a picture to write, which is checked before the command runs."""
     return option(f"{content} to write: PNG or SVG.", callback=_checked_picture)

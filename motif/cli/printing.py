@@ -23,8 +23,9 @@ PIPED_WIDTH = 120
 
 
 def one_line(text: str) -> str:
-    """Return `text` without line breaks and other control characters."""
-    return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
+    """Return `text` without line breaks and other control characters; bytes of file names are escaped."""
+    readable = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return " ".join("".join(mark if mark.isprintable() else " " for mark in readable).split())
 
 
 def json_line(document: object) -> str:

@@ -23,6 +23,7 @@ from motif.cli.options import (
     option,
     picture_option,
     player_option,
+    weights_name,
     weights_option,
 )
 from motif.cli.printing import note, print_table, printed_json, say
@@ -357,14 +358,12 @@ def calibrate(
     by game.  Scores in a CSV file are calibrated as one class; --out then requires --player, whose scores
     they are.
     """
-    from motif.evaluators.weight_file import LINE_WANTED, is_line
     from motif.learning.recalibration import calibrate as make_calibration
     from motif.learning.recalibration import calibrated_weights, fitted_to, weights_behind
     from motif.sampling.game_results import ScoreResults, read_results
 
     check_apart([*data, player], out)
-    if out is not None and not is_line(out.stem):
-        raise SettingError(f"--out: the name of the weights {LINE_WANTED}, not {out.stem!r}")
+    name = "" if out is None else weights_name(out)
     # An invalid player is refused before files are read.
     named = None if player is None else evaluator_of(player)
     if out is not None and named is not None:
@@ -378,7 +377,7 @@ def calibrate(
     calibration = make_calibration(results, named, share=share, seed=seed, jobs=jobs)
     seen = fitted_to(named, results.fingerprint)
     if out is not None and named is not None:
-        calibrated_weights(named, calibration, out.stem).save(out)
+        calibrated_weights(named, calibration, name).save(out)
     if plot is not None:
         from motif.reports.calibration_plots import plot_recalibration
 

@@ -48,10 +48,17 @@ def test_tables_of_a_match(motif, odd, tmp_path):
             assert pq.read_table(handle)["file"][0].as_py().endswith(f"{ESCAPED}.mat")
 
 
-def test_weights_have_a_printable_name(fault, odd):
-    said = fault("calibrate", "none", "--out", odd.with_suffix(".yaml"))
+@pytest.mark.parametrize("command", ["calibrate", "fit"])
+def test_weights_have_a_printable_name(fault, odd, command):
+    said = fault(command, "none", "--out", odd.with_suffix(".yaml"))
     rule = "must be a line of 1 to 1000 printable characters"
     assert said == f"--out: the name of the weights {rule}, not '{ESCAPED}'"
+
+
+def test_a_message_about_such_a_name(fault, odd):
+    folder = odd.with_suffix(".run")
+    folder.mkdir()
+    assert f"{ESCAPED}.run/config.yaml: cannot be read" in fault("report", folder)
 
 
 def test_two_exports_to_one_file(fault, tmp_path, monkeypatch):

@@ -21,7 +21,7 @@ import yaml
 
 from tools.import_graph import ROOT
 
-MAX_SIZE = 15_000_000
+MAX_SIZE = 6_000_000
 """Maximum size of a wheel in bytes."""
 NEEDED = (
     "motif/py.typed",

@@ -186,7 +186,7 @@ def weights_option(help: str) -> OptionInfo:
 
 
 def weights_name(out: Path) -> str:
-    """Return the name of the weights in the file `out`; raise `SettingError` if it is not a printable line."""
+    """Return the name of the weights in the file `out`; raise `SettingError` if it is not printable."""
     from motif.evaluators.weight_file import LINE_WANTED, is_line
 
     if not is_line(out.stem):

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +17,7 @@ from motif.evaluators.weight_file import HEAD_WORDS
 from motif.learning.heads import possible
 from motif.learning.recalibration import Calibration, by_class
 from motif.parameters.position_class import ALL, CLASS_NAMES
-from motif.reports.style import DASHED, FAINT, GREEN, SOLID, Look, picture
+from motif.reports.style import DASHED, FAINT, GREEN, MEDIUM, SOLID, Look, picture
 from motif.rollouts.tally import error_over_groups
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.sampling.dataset import Dataset
@@ -86,9 +85,7 @@ _LOOKS: dict[str, Look] = {
     "lose_gammon": {"color": GREEN, "marker": "^", "linestyle": ":"},
 }
 _COLUMNS = {"win": ("win",), "gammons": ("win_gammon", "lose_gammon")}
-_CORNERS: tuple[Literal["upper left", "lower right"], ...] = ("upper left", "lower right")
-"""Places of a panel's labels, off the diagonal."""
-_PANEL_HEIGHT, _NOTES_HEIGHT, _EMPTY_HEIGHT = 3.1, 1.75, 0.9
+_PANEL_HEIGHT, _NOTES_HEIGHT, _EMPTY_HEIGHT = 3.6, 1.75, 0.9
 _MARGIN = 0.03
 
 
@@ -160,22 +157,22 @@ def _draw_panel(
     looks: Mapping[str, Look],
 ) -> None:
     """Draw labelled curves and the numbers of positions."""
-    _prepare_chances(curves, heading)
-    for corner, (name, result) in zip(_CORNERS, results.items(), strict=False):
+    _prepare_chances(curves)
+    for name, result in results.items():
         points = result.fitted, result.rollout, result.se
-        curve = curves.errorbar(*points, label=labels[name], capsize=2, elinewidth=1, **looks[name])
-        curves.add_artist(curves.legend(handles=[curve], loc=corner))
+        curves.errorbar(*points, label=labels[name], capsize=2, elinewidth=1, **looks[name])
+    # Above the panel, where it hides no point.
+    legend = curves.legend(loc="lower center", bbox_to_anchor=(0.5, 1), title=heading)
+    legend.get_title().set(fontsize=MEDIUM, fontweight="bold")
     _draw_counts(counts, results, looks)
 
 
 def _label(output: str, result: Reliability) -> str:
-    noise = "possibly all noise" if result.noise >= result.rmse else f"noise ≤ {result.noise:.3f}"
-    return f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}\n{noise}"
+    return f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}, noise ≤ {result.noise:.3f}"
 
 
-def _prepare_chances(axes: Axes, heading: str) -> None:
-    """Set a panel's heading, axes in per cent, and the diagonal."""
-    axes.set_title(heading, fontweight="bold")
+def _prepare_chances(axes: Axes) -> None:
+    """Set a panel's axes in per cent, and the diagonal."""
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1)
     axes.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN))
     for axis in (axes.xaxis, axes.yaxis):
@@ -214,7 +211,7 @@ def _note(samples: Dataset) -> str:
 
 
 _BEFORE_AND_AFTER = {"before": DASHED, "after": SOLID}
-_CURVES_HEIGHT, _HELD_OUT_HEIGHT = 3.1, 1.6
+_CURVES_HEIGHT, _HELD_OUT_HEIGHT = 3.5, 1.6
 
 
 def plot_recalibration(calibration: Calibration, player: str, path: Path | None) -> Figure:

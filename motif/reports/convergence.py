@@ -8,7 +8,6 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
@@ -121,16 +120,11 @@ def plot_convergence(history_rows: HistoryRows, path: Path | None, *, title: str
             row[0].set_ylabel(HEAD_WORDS.get(head, head).replace(" ", "\n"))
         for class_name, axes in zip(classes, grid[0], strict=True):
             axes.annotate(
-                class_name, (0.5, 1), (0, 42), "axes fraction", "offset points",
+                class_name, (0.5, 1), (0, 30), "axes fraction", "offset points",
                 ha="center", va="bottom", fontweight="bold",
             )  # fmt: skip
         for axes in grid[-1]:
             axes.set_xlabel("pass")
-        for (class_name, head), curve in curves.items():
-            row_number = heads.index(head)
-            if curve.is_timed:
-                axes = grid[row_number, classes.index(class_name)]
-                _draw_seconds(axes, curve, "" if row_number else "seconds")
         figure.align_ylabels(grid[:, 0])
         _explain(figure, curves.values(), "Above each panel: last errors, {numbers}.")
     return figure
@@ -194,7 +188,8 @@ def _draw_fit(axes: Axes, curve: _Curve | None) -> None:
     if curve is None:
         axes.set_title("not fitted", fontsize=SMALL, color=FAINT)
         return
-    axes.set_title(curve.last(), fontsize=SMALL)
+    seconds = f"\n{_seconds_text(curve.seconds[-1])} s" if curve.is_timed else ""
+    axes.set_title(f"{curve.last()}{seconds}", fontsize=SMALL)
     _draw_curve(axes, curve, 0)
     if curve.passes[-1] > _MANY_PASSES:
         # Most of the decrease is in the first passes.
@@ -216,27 +211,6 @@ def _draw_errors(
     axes.plot(places, train, **marked(TRAINING, len(places)))
     if _known(validation):
         axes.plot(places, validation, **marked(VALIDATION, len(places)))
-
-
-def _draw_seconds(axes: Axes, curve: _Curve, title: str) -> None:
-    """Draw an axis above with the seconds until each numbered pass, unless their labels would be the same."""
-    low, high = axes.get_xlim()
-    numbered = [tick for tick in axes.get_xticks() if 0 <= tick <= curve.passes[-1]]
-    # Pass 0 is the start of the fit, which not every fit records.
-    later = slice(1 if curve.passes[0] == 0 else 0, None)
-    seconds = np.interp(numbered, [0, *curve.passes[later]], [0.0, *curve.seconds[later]])
-    texts = [_seconds_text(second) for second in seconds]
-    if len(set(texts)) < len(texts):
-        return
-    above = axes.twiny()
-    above.set_xscale(axes.get_xscale())
-    above.set_xticks(numbered, texts)
-    # Last, because ticks widen the limits.
-    above.set_xlim(low, high)
-    above.xaxis.set_minor_locator(NullLocator())
-    above.tick_params(axis="x", pad=1, length=2)
-    above.grid(visible=False)
-    above.set_xlabel(title, fontsize=SMALL, labelpad=2)
 
 
 def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:

@@ -58,29 +58,24 @@ def test_convergence_of_all_fits(tmp_path):
     assert 1 < height / width < 2.5
 
 
-def seconds_axis(rows: list[dict]) -> list[str]:
-    """The labels of the axis of seconds; empty if there is none."""
-    figure = plot_convergence(rows, None)
-    above = [axes for axes in figure.axes if axes.get_xlabel() == "seconds"]
-    return [label.get_text() for axes in above for label in axes.get_xticklabels()]
-
-
 def timed(seconds: list[float], first: int = 0) -> list[dict]:
     rows = zip(made_rows([("contact", "win")], passes=len(seconds) - 1), seconds, strict=True)
     return [dict(row, **{"pass": k, "seconds": at}) for k, (row, at) in enumerate(rows, first)]
 
 
-def test_the_axis_of_seconds():
-    assert seconds_axis(timed([0.0, 0.002, 0.0035])) == ["0", ".0020", ".0035"]
-    assert seconds_axis(timed([0.3, 0.6, 12.0], first=1)) == ["0", ".30", ".60", "12"]
-    assert seconds_axis(timed([0.0, 0.00001, 0.00002])) == []
+def test_every_fit_shows_its_last_errors_and_its_seconds():
+    """Also a fit that is so short that the seconds of its passes look the same."""
 
+    def seconds(rows: list[dict]) -> str:
+        (axes,) = plot_convergence(rows, None).axes
+        errors, _, text = axes.get_title().partition("\n")
+        assert " / " in errors
+        return text
 
-def test_seconds_are_above_their_passes():
-    """A fit with hidden units begins with pass 1, so the tick of pass 0 is outside the panel."""
-    figure = plot_convergence(timed([0.3, 0.6, 12.0], first=1), None)
-    below, above = figure.axes
-    assert above.get_xlim() == below.get_xlim()
+    assert seconds(timed([0.0, 0.1101, 0.1102])) == ".11 s"
+    assert seconds(timed([0.0, 0.002, 0.0035])) == ".0035 s"
+    assert seconds(timed([0.3, 0.6, 12.0], first=1)) == "12 s"
+    assert not seconds(timed([0.0, 0.0, 0.0]))
 
 
 def test_noise_that_is_zero_is_known():

@@ -385,7 +385,7 @@ def _steps(run: RunFiles) -> Groups:
         "labelled by": [_labeller(step, parent) for step, parent in zip(steps, parents, strict=False)],
         "games": [f"{step.games:,}" for step in steps],
         "trials per position": [f"{step.trials:,}" if step.is_rolled_out else "" for step in steps],
-        "trials end with": [_ending(step) if step.is_rolled_out else "" for step in steps],
+        "trials end at": [_ending(step) if step.is_rolled_out else "" for step in steps],
     }
     if any(earlier):
         samples["earlier samples added"] = [", ".join(f"v{k}" for k in pool) or "none" for pool in earlier]
@@ -510,5 +510,5 @@ def _labeller(step: VersionStep, parent: str) -> str:
 
 
 def _ending(step: VersionStep) -> str:
-    ends = {f"ply {step.cut}": step.cut, "contact": step.stop_at_race, "bearoff": step.stop_at_bearoff}
-    return " or ".join(end for end, is_set in ends.items() if is_set) or "the game"
+    ends = {f"ply {step.cut}": step.cut, "a race": step.stop_at_race, "a bearoff": step.stop_at_bearoff}
+    return " or ".join(end for end, is_set in ends.items() if is_set) or "the game's end"

@@ -139,7 +139,7 @@ def test_a_whole_run(tmp_path):
     assert page.anchors == SECTIONS
     for number in ("12,345", "0.1234", "0.1432", "+0.222 ±\u00a00.012", "\u22120.222 ±\u00a00.013"):
         assert number.replace("\u00a0", " ") in page.text
-    assert "the game ply 7" in page.text
+    assert "trials end at the game's end ply 7" in page.text
     assert "sampling 30 30 fitting 20 20 measuring 10 10 all steps 60 60" in page.text
     assert "The run took 2.0 minutes: 60 seconds of sampling" in page.text
     assert "strength_games: 100" in page.text

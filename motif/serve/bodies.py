@@ -7,6 +7,7 @@ such as millions of empty lists, is refused first.
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -18,9 +19,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from motif.runtime.errors import did_you_mean, plain_text, shown
+from motif.runtime.files import parsed_json
 from motif.runtime.layout import listed
 from motif.serve.engine_service import EngineService
 
+_Model = TypeVar("_Model", bound=BaseModel)
 LARGE = 1 << 15
 """Smallest body, in bytes, that a thread reads."""
 _VALUES = 12
@@ -133,19 +136,27 @@ class BodyRoute(APIRoute):
             _check_query(request, known)
             if model is None:
                 return await handler(request)
-            asked = _JsonRequest(request.scope, request.receive)
+            asked = _JsonRequest({**request.scope, "headers": _without_type(request)}, request.receive)
             asked.model = model
             return await handler(asked)
 
         return handle
 
 
+def _without_type(request: Request) -> list[tuple[bytes, bytes]]:
+    """Return the headers but for the content type: bodies are JSON, whatever clients such as curl say."""
+    return [line for line in request.headers.raw if line[0] != b"content-type"]
+
+
 def _check_query(request: Request, known: Sequence[str]) -> None:
-    """Raise `InvalidRequest` for a query parameter that is not `known`."""
-    for name in request.query_params:
+    """Raise `InvalidRequest` for a query parameter that is not `known`, or is given twice."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
+        where, there = plain_text(name), listed(known) if known else "none"
         if name not in known:
-            where, there = plain_text(name), listed(known) if known else "none"
             raise InvalidRequest(f"{where}: unknown query parameter; this route has {there}", where)
+        if names.count(name) > 1:
+            raise InvalidRequest(f"{where}: duplicate query parameter", where)
 
 
 class _JsonRequest(Request):
@@ -166,7 +177,7 @@ class _JsonRequest(Request):
             service.bodies.give_back(len(body))
 
 
-def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
+def read_json(model: type[_Model], body: bytes, batch: int) -> _Model:
     """Return the `model` in a JSON `body`; raises `HTTPException` for an invalid one.
 
     `batch` is the largest number of positions in a batch.
@@ -175,7 +186,8 @@ def read_json(model: type[BaseModel], body: bytes, batch: int) -> BaseModel:
     if sum(body.count(mark) for mark in (b",", b"{", b"[")) > most:
         raise InvalidRequest(f"a request may hold at most {most} values")
     try:
-        document = from_json(body)
+        from_json(body)  # refuses what is nested too deeply, which the next line would fail on
+        document = parsed_json(body)
     except ValueError as error:
         raise InvalidRequest(f"the body must be a JSON object: {plain_text(str(error))}") from None
     if any(len(one) > _KEYS for one in _objects(document)):

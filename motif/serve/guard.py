@@ -20,8 +20,6 @@ from motif.serve.bodies import LARGE, problem
 from motif.serve.lanes import CLIENT
 from motif.serve.serve_settings import ServeSettings
 
-_FORM, _JSON = b"application/x-www-form-urlencoded", b"application/json"
-"""Content type that curl sends by default, which is read as JSON."""
 _HOST = re.compile(r"(?:\[([^]:]*:[^]]*)\]|([^][:]*))(?::\d*)?", re.ASCII)
 """A Host header: an IPv6 address in brackets, or a name or IPv4 address, and the port."""
 _SAFE = ("GET", "HEAD")
@@ -89,9 +87,6 @@ class Guard:
         except HTTPException as error:
             await problem(error.status_code, error.detail, headers=error.headers)(scope, receive, send)
             return
-        if headers.get(b"content-type") == _FORM:
-            lines = [(name, _JSON if name == b"content-type" else value) for name, value in scope["headers"]]
-            scope = {**scope, "headers": lines}
         body = _Body(receive, self)
         CLIENT.set(scope.get("state", {}).get(_CONNECTION))
         try:

@@ -11,7 +11,6 @@ from typing import Annotated, TypeVar
 import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response, StreamingResponse
-from pydantic import ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from motif.analysis.confirmation import KnownPlay, cube_source, difference_shown, known_pair
@@ -58,7 +57,16 @@ from motif.serve.answers import (
     errors,
     streamed_answers,
 )
-from motif.serve.bodies import BodyRoute, LargeAnswer, computed, encoded, json_answer, service_of
+from motif.serve.bodies import (
+    BodyRoute,
+    InvalidRequest,
+    LargeAnswer,
+    computed,
+    encoded,
+    json_answer,
+    read_json,
+    service_of,
+)
 from motif.serve.costs import RequestKind, effort_of
 from motif.serve.engine_service import EngineService
 from motif.serve.questions import (
@@ -532,6 +540,7 @@ class Shortcut:
         if isinstance(message, HTTPException) or message.get("more_body") or not message.get("body"):
             return None
         try:
-            return quick_evaluation(self._service, EvaluateQuestion.model_validate_json(message["body"]))
-        except (ValidationError, MotifError):
+            question = read_json(EvaluateQuestion, message["body"], self._service.settings.batch)
+            return quick_evaluation(self._service, question)
+        except (InvalidRequest, MotifError):
             return None

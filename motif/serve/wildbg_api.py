@@ -46,17 +46,15 @@ class _Query:
         self, name: str, default: int | None = None, low: int = _MIN_COUNT, high: int = _MAX_COUNT
     ) -> int:
         """Return the number `name`, which is required unless there is a `default`."""
-        texts = [text for key, text in self._items if key == name]
-        if len(texts) > 1:
-            raise QueryError(f"duplicate field `{name}`")
-        if not texts and default is None:
+        text = self._text(name)
+        if text is None and default is None:
             raise QueryError(f"missing field `{name}`")
-        if not texts:
+        if text is None:
             return default or 0
-        if not re.fullmatch("[+-]?[0-9]+" if low < 0 else "[+]?[0-9]+", texts[0]):
+        if not re.fullmatch("[+-]?[0-9]+" if low < 0 else "[+]?[0-9]+", text):
             raise QueryError(f"{name}: invalid digit found in string")
-        beyond = low - 1 if texts[0].startswith("-") else high + 1
-        number = int(texts[0]) if len(texts[0]) < 20 else beyond
+        beyond = low - 1 if text.startswith("-") else high + 1
+        number = int(text) if len(text) < 20 else beyond
         if not low <= number <= high:
             raise QueryError(
                 f"{name}: number too {'large' if number > high else 'small'} to fit in target type"
@@ -65,10 +63,17 @@ class _Query:
 
     def truth(self, name: str) -> bool:
         """Return whether the optional parameter `name` is ``true``."""
-        text = next((text for key, text in self._items if key == name), "false")
-        if text not in ("true", "false"):
+        text = self._text(name)
+        if text not in ("true", "false", None):
             raise QueryError(f"{name}: provided string was not `true` or `false`")
         return text == "true"
+
+    def _text(self, name: str) -> str | None:
+        """Return the value of the parameter `name`; None without one."""
+        texts = [text for key, text in self._items if key == name]
+        if len(texts) > 1:
+            raise QueryError(f"duplicate field `{name}`")
+        return texts[0] if texts else None
 
 
 def _position(counts: list[int]) -> Position:

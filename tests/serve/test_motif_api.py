@@ -149,11 +149,38 @@ def test_who_may_be_asked(client):
     assert client.get("/api/v1/health").json() == {"status": "ok", "version": VERSION}
 
 
-def test_curl_need_not_say_that_it_sends_json(client):
-    body = json.dumps({"id": OPENING}).encode()
-    for kind in ("application/x-www-form-urlencoded", "application/json", None):
+@pytest.mark.parametrize("path", ["evaluate", "plays"])
+def test_clients_need_not_say_that_they_send_json(client, path):
+    """A page's `fetch` says text/plain, and curl that it sends a form."""
+    body = json.dumps({"id": OPENING, **({"dice": "31"} if path == "plays" else {})}).encode()
+    kinds = ("application/x-www-form-urlencoded", "text/plain;charset=UTF-8", "application/json", None)
+    for kind in kinds:
         headers = {} if kind is None else {"Content-Type": kind}
-        assert client.post("/api/v1/evaluate", content=body, headers=headers).status_code == 200
+        answer = client.post(f"/api/v1/{path}", content=body, headers=headers)
+        assert answer.status_code == 200, (kind, answer.text)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "key"),
+    [
+        ("evaluate", '{"id": "%s", "id": "%s"}', "id"),
+        ("plays", '{"id": "%s", "dice": "31", "id": "%s"}', "id"),
+        ("batches/hint", '{"decisions": [{"id": "%s", "id": "%s", "dice": "31"}]}', "id"),
+        ("getmoves", '{"board": {"x": {"6": 5, "6": 2}, "o": {"6": 5}}, "dice": [3, 1], "player": "x"}', "6"),
+    ],
+)
+def test_duplicate_keys_are_refused(client, path, body, key):
+    """As in motif's files: a reader cannot know which value was meant."""
+    text = body % (OPENING, RACE) if "%s" in body else body
+    answer = client.post(f"/api/v1/{path}", content=text)
+    said = f"the body must be a JSON object: duplicate key '{key}'"
+    assert (answer.status_code, answer.json()) == (400, {"message": said})
+
+
+def test_duplicate_query_parameters_are_refused(client):
+    answer = client.post("/api/v1/analyse?worst=1&worst=2", content=MATCH)
+    said = {"message": "worst: duplicate query parameter", "fields": ["worst"]}
+    assert (answer.status_code, answer.json()) == (400, said)
 
 
 def test_every_example_of_the_schema_is_answered(judge):

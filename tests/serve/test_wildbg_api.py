@@ -122,6 +122,7 @@ def test_bad_positions_and_dice(client, query, message):
         ("/move?die1=3&die2=1&p3=1000", "p3: number too large to fit in target type"),
         ("/eval?p3=-1000", "p3: number too small to fit in target type"),
         ("/eval?p3=1&p3=1", "duplicate field `p3`"),
+        ("/eval?p3=1&crawford=true&crawford=false", "duplicate field `crawford`"),
     ],
 )
 def test_bad_queries_are_answered_in_plain_text(client, query, message):

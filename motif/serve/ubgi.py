@@ -185,10 +185,10 @@ class UbgiEngine:
         return ()
 
     def _set_position(self, words: list[str]) -> Sequence[str]:
-        if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
-            raise RefusalError(BAD_VALUE, "expected position gnubgid ID, or position xgid XGID")
         # After an invalid position, `go` must not decide in the position before it.
         self._task = replace(self._task, position=None, state=None)
+        if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
+            raise RefusalError(BAD_VALUE, "expected position gnubgid ID, or position xgid XGID")
         position, state = parse_position(words[1])
         # The order of `position` and `dice` is free.
         dice = (state and state.dice) or self._task.sent
@@ -196,6 +196,8 @@ class UbgiEngine:
         return ()
 
     def _set_dice(self, words: list[str]) -> Sequence[str]:
+        # After invalid dice, `go` must not play the dice before them.
+        self._task = replace(self._task, sent=None, dice=None)
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, f"dice are two numbers from 1 to 6, not {quoted(' '.join(words))}")
         roll = parse_roll(*words)

@@ -151,12 +151,23 @@ def test_what_cannot_be_obeyed(engine, lines, answer):
     assert said(engine, "isready") == ["readyok"]
 
 
-def test_after_an_invalid_position_there_is_none(engine):
+@pytest.mark.parametrize("invalid", ["position gnubgid xyz", "position startpos"])
+def test_after_an_invalid_position_there_is_none(engine, invalid):
     valid = f"position gnubgid {START}"
-    lines = said(engine, valid, "dice 3 1", "position gnubgid xyz", "go chequer", valid, "go chequer")
+    lines = said(engine, valid, "dice 3 1", invalid, "go chequer", valid, "go chequer")
     refused, nothing, chosen = lines
     assert refused.startswith("error bad_value")
     assert nothing == "error bad_state no position"
+    assert chosen == "bestmove 8/5 6/5"
+
+
+@pytest.mark.parametrize("invalid", ["dice 7 1", "dice 4"])
+def test_after_invalid_dice_there_are_none(engine, invalid):
+    valid = ("dice 3 1", "go chequer")
+    lines = said(engine, f"position gnubgid {START}", "dice 3 1", invalid, "go chequer", *valid)
+    refused, nothing, chosen = lines
+    assert refused.startswith("error bad_value")
+    assert nothing == "error bad_state no dice"
     assert chosen == "bestmove 8/5 6/5"
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import partial
-from itertools import takewhile
+from itertools import chain, islice, takewhile
 from multiprocessing import resource_tracker
 from numbers import Integral
 from pathlib import Path
@@ -302,6 +302,11 @@ def _run(
     if (cluster := _cluster.get()) is not None:
         yield from cluster.run_ordered(function, calls, stop)
         return
+    if workers > (cores := worker_count(None)):
+        # All workers start at once; those beyond both the cores and the calls would have nothing to do.
+        calls = iter(calls)
+        first = list(islice(calls, workers))
+        workers, calls = min(workers, max(2, cores, len(first))), chain(first, calls)
     if workers == 1:
         for arguments in calls:
             end_if_cancelled()

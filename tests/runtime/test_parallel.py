@@ -7,7 +7,9 @@ import sys
 import threading
 import time
 
+import joblib
 import pytest
+from joblib import Parallel
 
 from motif.runtime import parallel
 from motif.runtime.errors import PlayError, SettingError, WorkerError
@@ -59,6 +61,21 @@ def test_one_job_runs_here_and_lazily():
 
 def test_two_jobs_run_elsewhere():
     assert os.getpid() not in set(run_ordered(process_of, [(0,), (1,)], 2))
+
+
+def test_workers_that_would_have_nothing_to_do_are_not_started(monkeypatch):
+    started = []
+
+    def parallel_of(n_jobs, **settings):
+        started.append(n_jobs)
+        return Parallel(n_jobs=n_jobs, **settings)
+
+    monkeypatch.setattr(joblib, "Parallel", parallel_of)
+    monkeypatch.setattr(parallel.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    for count in (1, 3, 5):
+        results = run_ordered(square, ((number,) for number in range(count)), 4)
+        assert list(results) == [number * number for number in range(count)]
+    assert started == [2, 3, 4]
 
 
 def test_every_core():

@@ -125,6 +125,21 @@ def test_a_frame_of_boards_and_the_index_of_a_series():
     assert list(table["position"]) == [START, START]
 
 
+def test_boards_of_a_mixed_data_frame_are_positions():
+    """Its rows are arrays of objects."""
+    pandas = pytest.importorskip("pandas")
+    boards = pandas.DataFrame(np.stack([motif.Position.start().board] * 2))
+    mixed = boards.assign(name=["a", "b"])
+    row = mixed.loc[0][list(boards)]
+    assert row.dtype == object
+    assert motif.evaluate(row, PLAYER) == motif.evaluate(START, PLAYER)
+    rows = motif.evaluate_many(mixed[["name", *boards]].to_numpy()[:, 1:], PLAYER)
+    assert np.array_equal(rows, motif.evaluate_many([START] * 2, PLAYER))
+    row[3] = 1.5
+    with pytest.raises(motif.PositionError, match="a board must contain whole numbers of checkers"):
+        motif.evaluate(row, PLAYER)
+
+
 def test_evaluate_many_takes_a_list_or_an_array():
     boards = np.stack([motif.Position.start().board] * 2)
     rows = motif.evaluate_many(boards, PLAYER)

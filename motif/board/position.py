@@ -14,6 +14,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from motif.board.packed import BOARD_SIZE, CHECKERS, HOME, OPPONENT_BAR, OWN_BAR, POINTS, Board
 from motif.compiler.jit import kernel
@@ -29,7 +30,7 @@ _START = {24: 2, 13: 5, 8: 3, 6: 5}
 def faults(board: ArrayLike) -> list[str]:
     """List every reason why `board` (26 numbers) is not a valid position."""
     try:
-        values = np.asarray(board)
+        values = _numbers(board)
     except ValueError:
         return [f"a board must have {BOARD_SIZE} numbers, not nested lists of different lengths"]
     if values.shape != (BOARD_SIZE,):
@@ -241,7 +242,7 @@ def as_boards(positions: Positions) -> Board:
         rows = [_row(number, item) for number, item in enumerate(_listed(positions))]
         positions = rows or np.empty((0, BOARD_SIZE), np.int8)
     try:
-        values = np.asarray(positions)
+        values = _numbers(positions)
     except ValueError:  # rows of different lengths
         raise _fault_of_rows(positions) from None
     if values.dtype.kind not in "iuf" or (values.ndim == 1 and np.isnan(values).any()):
@@ -257,6 +258,12 @@ def as_boards(positions: Positions) -> Board:
     if bad >= 0:
         raise PositionError(f"row {bad}: invalid position: " + "; ".join(faults(boards[bad])))
     return boards
+
+
+def _numbers(values: object) -> npt.NDArray[Any]:
+    """Return `values` as an array, of numbers if they are objects, as in a row of a mixed data frame."""
+    array = np.asarray(values)
+    return np.array(array.tolist()) if array.dtype.kind == "O" else array
 
 
 def _listed(positions: object) -> Iterable[Any]:

@@ -25,7 +25,7 @@ import numpy as np
 from motif.compiler.jit import fast_kernel, kernel
 from motif.fitting.design import raw_predictions
 from motif.fitting.objective import Ending, Objective, Recorder, Solver
-from motif.fitting.problem import checked_weights, fast_tanh
+from motif.fitting.problem import fast_tanh
 from motif.runtime.arrays import FloatArray
 
 METHOD = "keith"
@@ -53,7 +53,7 @@ def solve_keith(objective: Objective, start: FloatArray | None, recorder: Record
     """
     problem = objective.problem
     terms, train, link = problem.terms, problem.train, problem.link
-    weights = np.zeros(terms.count) if start is None else checked_weights(terms, start, "start")
+    weights = np.zeros(terms.count) if start is None else start.copy()
     raw = raw_predictions(terms, train.features, weights)
     point, failure = objective.at_raw(weights, raw), None
     variables = np.ones((1 + terms.size, len(train)), np.float32)

@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 
 from motif.fitting.design import raw_predictions, term_sums
-from motif.fitting.problem import FitRows, Problem, RankingOperator, checked_weights
+from motif.fitting.problem import FitRows, Problem, RankingOperator
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import FitError
 from motif.runtime.parallel import one_thread
@@ -254,18 +254,11 @@ def sum_of_squares(values: FloatArray) -> float:
 
 
 class Recorder:
-    """The history of one fit, and the decision when it ends.
-
-    Raises `FitError` for invalid limits.
-    """
+    """The history of one fit, and the decision when it ends."""
 
     def __init__(
         self, method: str, objective: Objective, max_passes: int, tolerance: float, on_pass: OnPass | None
     ) -> None:
-        if max_passes < 1:
-            raise FitError(f"the pass limit must be at least 1, not {max_passes}")
-        if not (math.isfinite(tolerance) and tolerance >= 0):
-            raise FitError(f"the tolerance must be finite and at least 0, not {tolerance}")
         self.max_passes, self.tolerance = max_passes, tolerance
         self.history: list[PassRecord] = []
         self._method, self._objective = method, objective
@@ -333,7 +326,7 @@ def gradient_bound(tolerance: float) -> float:
 def starting_weights(problem: Problem, start: FloatArray | None) -> FloatArray:
     """Return `start` (count,); by default, the bias that predicts the mean label."""
     if start is not None:
-        return checked_weights(problem.terms, start, "start")
+        return start.copy()
     weights = np.zeros(problem.terms.count)
     mean = np.average(problem.train.labels, weights=problem.train.sample_weights)
     weights[0] = problem.link.link(mean)

@@ -12,7 +12,6 @@ Rows carry sample weights as factors sqrt(weight). In those units the weighted m
 u) / sum(root^2), and centring subtracts root * mean from each row.
 """
 
-import math
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -56,19 +55,10 @@ def fast_tanh(x):
 
 @dataclass(frozen=True)
 class Link:
-    """The link of one head; `low` and `high` are the bounds of its values.
-
-    Raises `FitError` unless both are finite and low < high.
-    """
+    """The link of one head; `low` and `high` are the bounds of its values."""
 
     low: float = 0.0
     high: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
-            raise FitError(
-                f"the bounds of a link must be finite and ascending, not {self.low} and {self.high}"
-            )
 
     @property
     def half_range(self) -> float:
@@ -153,10 +143,11 @@ class Problem:
 
     features: (n, size), kept as float32. labels: (n,), within the link's bounds, except for rounding.
     sample_weights: (n,), at least 0; 1 by default. decisions: (n,) ids, equal for the candidate plays of one
-    decision, whose rows are consecutive; only the ranking term needs them. training: (n,) of bool; the other
-    rows are for validation. By default all rows are for training.
+    decision, whose rows are consecutive; only the ranking term needs them. training: (n,) of bool, at least
+    one of them true; the other rows are for validation. By default all rows are for training.
 
-    Raises `FitError`, which names the row and its fault. Arrays are not modified.
+    Raises `FitError`, which names the row, for a feature or label out of range and for the rows of a decision
+    that are not consecutive. Arrays are not modified.
     """
 
     features: Float32Array
@@ -172,27 +163,16 @@ class Problem:
     validation: FitRows = field(init=False)
 
     def __post_init__(self) -> None:
-        features = _checked_features(self.features, self.terms.size)
+        features, labels = _checked_features(self.features), np.asarray(self.labels, np.float64)
+        for row in np.flatnonzero(~self.link.covers(labels))[:1]:
+            raise FitError(f"the label of row {row} is {labels[row]}: it must be {self.link.bounds_text}")
         count = len(features)
-        labels = _checked_column(self.labels, count, "label")
-        _reject_first(~self.link.covers(labels), labels, "label", f"must be {self.link.bounds_text}")
         weights = np.ones(count) if self.sample_weights is None else self.sample_weights
-        weights = _checked_column(weights, count, "sample weight")
-        _reject_first(weights < 0, weights, "sample weight", "must not be negative")
-        decisions = _checked_decisions(self.decisions, count)
-        training = _checked_training(self.training, count)
-        for name, value in (("ridge", self.ridge), ("ranking", self.ranking)):
-            if not (math.isfinite(value) and value >= 0):
-                raise FitError(f"{name} must be finite and at least 0, not {value}")
-        if self.ranking > 0 and decisions is None:
-            raise FitError("the ranking term needs the decision of every row")
-        sides = [_rows(features, labels, weights, decisions, mask) for mask in (training, ~training)]
-        if len(sides[0]) == 0:
-            raise FitError("no training samples: every row is for validation")
-        if not sides[0].sample_weights.any():
-            raise FitError("no training samples: all sample weights are 0")
-        object.__setattr__(self, "train", sides[0])
-        object.__setattr__(self, "validation", sides[1])
+        if self.decisions is not None:
+            _check_decisions(self.decisions)
+        training = np.ones(count, np.bool_) if self.training is None else self.training
+        for name, mask in (("train", training), ("validation", ~training)):
+            object.__setattr__(self, name, _rows(features, labels, weights, self.decisions, mask))
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,24 +231,9 @@ def compact(rows: IntArray) -> slice | IntArray:
     return slice(rows[0], rows[-1] + 1) if together else rows
 
 
-def checked_weights(terms: Terms, weights: npt.ArrayLike, name: str) -> FloatArray:
-    """Return a float64 copy of a weight vector (count,); raises `FitError` if it is invalid."""
-    vector = np.array(weights, np.float64)
-    if vector.shape != (terms.count,):
-        raise FitError(f"the {name} must have {terms.count} weights, not an array of shape {vector.shape}")
-    if not np.isfinite(vector).all():
-        place = int(np.flatnonzero(~np.isfinite(vector))[0])
-        raise FitError(f"weight {place} of the {name} is {vector[place]}")
-    return vector
-
-
-def _checked_features(features: npt.ArrayLike, size: int) -> Float32Array:
+def _checked_features(features: npt.ArrayLike) -> Float32Array:
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(features, np.float32)
-    if array.ndim != 2 or array.shape[1] != size:
-        raise FitError(f"features must have shape (n, {size}) for these terms, not {array.shape}")
-    if len(array) == 0:
-        raise FitError("no training samples: the features have no rows")
     for begin in range(0, len(array), _ROWS_AT_ONCE):
         usable = np.abs(array[begin : begin + _ROWS_AT_ONCE]) <= LARGEST_FEATURE  # False for NaN too
         if not usable.all():
@@ -279,46 +244,14 @@ def _checked_features(features: npt.ArrayLike, size: int) -> Float32Array:
     return array
 
 
-def _checked_column(values: npt.ArrayLike, count: int, name: str) -> FloatArray:
-    column = np.asarray(values, np.float64)
-    if column.shape != (count,):
-        raise FitError(f"there must be one {name} per row ({count}), not an array of shape {column.shape}")
-    _reject_first(~np.isfinite(column), column, name, "must be finite")
-    return column
-
-
-def _reject_first(faulty: BoolArray, column: FloatArray, name: str, rule: str) -> None:
-    for row in np.flatnonzero(faulty)[:1]:
-        raise FitError(f"the {name} of row {row} is {column[row]}: it {rule}")
-
-
-def _checked_decisions(decisions: npt.ArrayLike | None, count: int) -> IntArray | None:
-    if decisions is None:
-        return None
-    ids = np.asarray(decisions)
-    if ids.shape != (count,) or ids.dtype.kind not in "iu":
-        raise FitError(
-            f"there must be one integer decision id per row ({count}), not {ids.dtype} {ids.shape}"
-        )
-    firsts = decision_starts(ids, count)[:-1]
+def _check_decisions(ids: IntArray) -> None:
+    firsts = decision_starts(ids, len(ids))[:-1]
     unique, first_runs = np.unique(ids[firsts], return_index=True)
     if len(unique) < len(firsts):
         row = firsts[np.setdiff1d(np.arange(len(firsts)), first_runs)[0]]
         raise FitError(
             f"decision {ids[row]} appears again in row {row}: the rows of a decision must be consecutive"
         )
-    return ids.astype(np.int64)
-
-
-def _checked_training(training: npt.ArrayLike | None, count: int) -> BoolArray:
-    if training is None:
-        return np.ones(count, np.bool_)
-    mask = np.asarray(training)
-    if mask.shape != (count,) or mask.dtype != np.bool_:
-        raise FitError(
-            f"the training mask must have one bool per row ({count}), not {mask.dtype} {mask.shape}"
-        )
-    return mask
 
 
 def _rows(

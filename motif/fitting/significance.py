@@ -26,7 +26,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from motif.evaluators.probabilities import HEADS
@@ -35,7 +34,7 @@ from motif.fitting.curvature import centring
 from motif.fitting.design import in_threads, raw_predictions, term_sums
 from motif.fitting.gauss_newton import Preconditioner
 from motif.fitting.objective import Objective
-from motif.fitting.problem import Link, Problem, checked_weights, compact
+from motif.fitting.problem import Link, Problem, compact
 from motif.fitting.terms import Terms
 from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES
@@ -129,8 +128,6 @@ def term_statistics(
 
     `sample_weights` (n,) are 1 by default.
     """
-    if len(features) == 0:
-        raise FitError("statistics of terms need at least one position")
     shares = np.ones(len(features)) if sample_weights is None else sample_weights
     shares = shares / shares.sum()
     means = term_sums(terms, features, shares)
@@ -158,9 +155,7 @@ def term_statistics(
 
 
 @one_thread()
-def significance(
-    problem: Problem, weights: npt.ArrayLike, clusters: npt.ArrayLike | None = None
-) -> TermStatistics:
+def significance(problem: Problem, weights: FloatArray, clusters: IntArray | None = None) -> TermStatistics:
     """Return the statistics of fitted `weights` (count,) over the training rows, with standard errors.
 
     `clusters` (n,) are integers for all rows of the problem, training or not: the game of each row. By
@@ -168,15 +163,14 @@ def significance(
     bit-identical for any number of threads. Raises `FitError` if there are fewer than two clusters, or if a
     decision of a fit with a ranking term is in two of them.
     """
-    vector = checked_weights(problem.terms, weights, "fit")
     train = problem.train
     groups = _cluster_rows(problem, clusters)
     objective = Objective(problem)
-    point = objective.at(vector)
+    point = objective.at(weights)
     # A product with the inverse lets other threads run at the same time, unlike SciPy's solver.
     inverse = Preconditioner(objective, point, _ROWS_PER_WEIGHT).inverse()
     scores = objective.row_gradient(point)
-    statistics = term_statistics(problem.terms, vector, problem.link, train.features, train.sample_weights)
+    statistics = term_statistics(problem.terms, weights, problem.link, train.features, train.sample_weights)
     transform = centring(problem.terms, statistics.means[1 : 1 + problem.terms.size])
 
     def score(rows: _Rows) -> FloatArray:
@@ -190,7 +184,7 @@ def significance(
         return both.sum(axis=2), (both**2).sum(axis=2)
 
     chunks = [slice(begin, begin + _CLUSTERS_AT_ONCE) for begin in range(0, len(groups), _CLUSTERS_AT_ONCE)]
-    sums, squares = np.zeros((2, len(vector))), np.zeros((2, len(vector)))
+    sums, squares = np.zeros((2, len(weights))), np.zeros((2, len(weights)))
     for part, part_squares in in_threads(moments, chunks):
         sums += part
         squares += part_squares
@@ -208,26 +202,20 @@ def _ratio(values: FloatArray, errors: FloatArray) -> FloatArray:
     return np.divide(values, errors, out=np.full(len(values), np.nan), where=errors > 0)
 
 
-def _cluster_rows(problem: Problem, clusters: npt.ArrayLike | None) -> list[_Rows]:
+def _cluster_rows(problem: Problem, clusters: IntArray | None) -> list[_Rows]:
     """Return the training rows of each cluster."""
-    starts, count = problem.train.starts, len(problem.train)
+    starts = problem.train.starts
     lengths = np.diff(starts)
     if clusters is None:
         ids = np.repeat(np.arange(len(lengths)), lengths)
     else:
-        ids = np.asarray(clusters)
-        if ids.shape != problem.labels.shape or ids.dtype.kind not in "iu":
-            raise FitError(
-                f"there must be one integer cluster number per row ({len(problem.labels)}), "
-                f"not {ids.dtype} {ids.shape}"
-            )
-        ids = ids if problem.training is None else ids[problem.training]
+        ids = clusters if problem.training is None else clusters[problem.training]
     breaks = np.flatnonzero(ids != np.repeat(ids[starts[:-1]], lengths))
     if problem.ranking > 0 and len(breaks):
         raise FitError(f"the decision of training row {breaks[0]} belongs to more than one cluster")
     order = np.argsort(ids, kind="stable")
     cuts = np.flatnonzero(np.diff(ids[order])) + 1
-    groups = [compact(rows) for rows in np.split(order, cuts) if count and len(rows)]
+    groups = [compact(rows) for rows in np.split(order, cuts)]
     if len(groups) < 2:
         raise FitError(f"standard errors need at least 2 clusters of training rows, not {len(groups)}")
     return groups

@@ -5,11 +5,9 @@ drops all pairs whose |weight / standard error| is below a threshold and refits 
 values. The bias and the linear weights are kept.
 """
 
-import math
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.fitting.coordinate import solve_coordinate
 from motif.fitting.gauss_newton import solve_gauss_newton
@@ -19,6 +17,7 @@ from motif.fitting.objective import FitResult, Solver
 from motif.fitting.problem import Problem
 from motif.fitting.significance import significance
 from motif.fitting.terms import Terms
+from motif.runtime.arrays import IntArray
 from motif.runtime.errors import FitError, shown
 
 PRUNE_Z = 2.0
@@ -43,7 +42,7 @@ def solver(method: str) -> Solver:
 def pruned(
     problem: Problem,
     result: FitResult,
-    clusters: npt.ArrayLike | None = None,
+    clusters: IntArray | None = None,
     z: float = PRUNE_Z,
     *,
     max_passes: int | None = None,
@@ -53,11 +52,8 @@ def pruned(
 
     `clusters` are those of `significance`. `max_passes` and `tolerance` apply to each fit. Returns the terms
     and the result of the last round, with the history and seconds of that round only, or `result` if nothing
-    was dropped. The validation error may rise: compare both results. Raises `FitError` for a `z` that is
-    negative or not finite.
+    was dropped. The validation error may rise: compare both results.
     """
-    if not (math.isfinite(z) and z >= 0):
-        raise FitError(f"the threshold of pruning must be finite and at least 0, not {z}")
     for _ in range(ROUNDS):
         terms = problem.terms
         if not len(terms.pairs):

@@ -83,23 +83,6 @@ def test_the_matrix_of_terms_is_never_held(solve):
     assert peak < matrix / 2
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"max_passes": 0}, "the pass limit must be at least 1, not 0"),
-        ({"tolerance": -1.0}, "the tolerance must be finite and at least 0, not -1.0"),
-        ({"tolerance": np.nan}, "the tolerance must be finite and at least 0, not nan"),
-        ({"start": np.zeros(3)}, "the start must have 10 weights, not an array of shape (3,)"),
-        ({"start": np.full(10, np.inf)}, "weight 0 of the start is inf"),
-    ],
-)
-@every_solver
-def test_bad_options_are_named(solve, options, message):
-    with pytest.raises(FitError) as caught:
-        solve(noisy_problem(100, 3), **options)
-    assert str(caught.value) == message
-
-
 def test_solver_by_name():
     assert solver("coordinate") is solve_coordinate
     with pytest.raises(FitError) as caught:

@@ -10,7 +10,6 @@ from motif.fitting.problem import PROBABILITY, Problem
 from motif.fitting.significance import significance
 from motif.fitting.solvers import SOLVERS, pruned
 from motif.fitting.terms import Terms
-from motif.runtime.errors import FitError
 from tests.fitting.fitting_samples import decision_ids
 
 _SIZE = 6
@@ -63,10 +62,3 @@ def test_nothing_to_drop_changes_nothing():
     linear = replace(problem, terms=Terms.linear(_SIZE))
     fit = solve_gauss_newton(linear)
     assert pruned(linear, fit) == (linear.terms, fit)
-
-
-@pytest.mark.parametrize("z", [-1, np.nan, np.inf])
-def test_a_threshold_that_makes_no_sense(z):
-    problem = _problem(200)
-    with pytest.raises(FitError, match="threshold of pruning must be finite and at least 0"):
-        pruned(problem, solve_gauss_newton(problem), z=z)

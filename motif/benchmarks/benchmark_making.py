@@ -46,6 +46,7 @@ from motif.runtime.settings import (
     check_seed,
     check_types,
     documented,
+    require,
     setting,
     settings_with,
 )
@@ -91,13 +92,9 @@ class MakeSettings(SettingFields):
         check_types(self, SettingError)
         for name, low in (("decisions", 1), ("plays", 2), ("most", _PLAIN_PORTION)):
             check_count(name, getattr(self, name), low)
-        for name, is_valid, rule in (
-            ("disagree", 0 <= self.disagree <= 1, "0 to 1"),
-            ("certain", 0.5 < self.certain < 1, "above 0.5 and below 1"),
-            ("se", 0 < self.se < float("inf"), "above 0 and finite"),
-        ):
-            if not is_valid:
-                raise SettingError(f"{name} must be {rule}, not {shown(getattr(self, name))}", name)
+        require(0 <= self.disagree <= 1, "disagree", self.disagree, "0 to 1")
+        require(0.5 < self.certain < 1, "certain", self.certain, "above 0.5 and below 1")
+        require(0 < self.se < float("inf"), "se", self.se, "above 0 and finite")
         check_seed(self.seed)
         self.first_evaluator()
         for name in (*names(self.players, "players"), *names(self.rollers, "rollers")):

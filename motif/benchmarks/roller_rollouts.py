@@ -116,8 +116,6 @@ class _Look(NamedTuple):
 
 
 class _DecisionRollout:
-    """The rollout of one decision."""
-
     def __init__(self, rollers: Sequence[Roller], packed: Board, item: int, rule: Rule) -> None:
         self._rollers, self._packed, self._rule = rollers, packed, rule
         self._items = [item * len(rollers) + number for number in range(len(rollers))]

@@ -20,9 +20,9 @@ from motif.evaluators.static import filtered, prepared
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.rollouts.playout import play_games
-from motif.runtime.errors import SettingError, shown
 from motif.runtime.parallel import run_ordered, worker_count, working_on
 from motif.runtime.progress import Stopwatch
+from motif.runtime.settings import require
 
 _GAMES_AT_ONCE = 100
 _ALL_CORES = "_all_cores"
@@ -40,8 +40,8 @@ def measure_speed(
     legal plays generated in random games. ``evaluations_per_second``: positions scored by `evaluator`. Each
     measurement takes about `seconds`.
     """
-    if not isinstance(seconds, Real) or not _MIN_SECONDS <= seconds < math.inf:
-        raise SettingError(f"seconds must be at least {_MIN_SECONDS}, not {shown(seconds)}", "seconds")
+    is_valid = isinstance(seconds, Real) and _MIN_SECONDS <= seconds < math.inf
+    require(is_valid, "seconds", seconds, f"at least {_MIN_SECONDS}")
     workers = worker_count(jobs)
     tasks = {
         "pubeval_games_per_second": partial(_games_per_second, load_static("pubeval").model),

@@ -181,8 +181,10 @@ def _fit_heads(
             raise FailedFitError(
                 f"no usable fit of {class_name} {head}: {result.stopped}: {FAILURES[result.stopped]}"
             )
-    weights = _weight_file(name, parameters, _heads_by_class(heads), settings)
-    weights = replace(weights, move_filter=FilterWeights(KEPT_PLAYS, fitted))
+    move_filter = FilterWeights(KEPT_PLAYS, fitted)
+    weights = WeightFile(
+        name, 0, None, parameters, _heads_by_class(heads), bearoff=settings.bearoff, move_filter=move_filter
+    )
     check = None if checked is None else compared(checked, heads[checked], other)
     fits = {place: head.result for place, head in heads.items()}
     return _Fits(weights, fits, win_errors_of_heads(rows, fits, settings), heads, check)
@@ -202,20 +204,11 @@ def _fit_hidden_layers(
     heads, layers, records = fit_hidden_classes(
         classes, parameters, settings, name=name, start=start, jobs=jobs, checkpoints=checkpoints
     )
-    weights = replace(_weight_file(name, parameters, heads, settings), hidden_layers=layers)
+    weights = WeightFile(name, 0, None, parameters, heads, bearoff=settings.bearoff, hidden_layers=layers)
     calls = {of: (part, weights, settings.seed) for of, part in classes.items()}
     filters = _each(imitate, calls, f"fitting the move filter of {name}", jobs)
     weights = replace(weights, move_filter=imitating_filter(filters))
     return _Fits(weights, records, win_errors_of_weights(rows, weights, settings))
-
-
-def _weight_file(
-    name: str,
-    parameters: ParameterSet,
-    classes: Mapping[str, Mapping[str, HeadWeights]],
-    settings: FitSettings,
-) -> WeightFile:
-    return WeightFile(name, 0, None, parameters, classes, bearoff=settings.bearoff)
 
 
 def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[str, HeadWeights]]:

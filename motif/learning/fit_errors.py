@@ -1,6 +1,6 @@
 """Errors of fitted weights on their dataset: errors of probabilities and of the chosen plays."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from motif.benchmarks.choices import recorded_decisions
 from motif.benchmarks.losses import Rows, rows_of_classes
-from motif.board.packed import Board, pack_many
+from motif.board.packed import pack_many
 from motif.evaluators.kernels import NO_ROWS, evaluate_packed
 from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN, switched_equities
 from motif.evaluators.static import from_weights, prepared, weights_model
@@ -20,7 +20,6 @@ from motif.learning.label_noise import NoiseFreeError, root_mean
 from motif.learning.rows import ClassRows
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
-from motif.runtime.arrays import FloatArray
 
 _ROWS_AT_ONCE = 1 << 16
 
@@ -135,24 +134,13 @@ def _validation(
     rows: Mapping[str, ClassRows], weights: WeightFile
 ) -> Iterator[tuple[npt.NDArray[np.number], ...]]:
     """Yield decisions, labels, classes, games and scores for the mover of each class's validation rows."""
-    scores = _scorer(weights)
+    model, space = prepared(weights_model(weights))
     for class_name, part in rows.items():
         validation = slice(part.training, None)
-        equity = part.labels[validation, EQUITY_HEAD]
+        boards, equity = part.boards[validation], part.labels[validation, EQUITY_HEAD]
         code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
-        values = switched_equities(scores(part.boards[validation]))
-        yield part.decisions[validation], equity, code, part.games[validation], values
-
-
-def _scorer(weights: WeightFile) -> Callable[[Board], FloatArray]:
-    """Return a function that scores boards (n, 26) as `weights` rank them, for the player on roll."""
-    model, space = prepared(weights_model(weights))
-
-    def scores(boards: Board) -> FloatArray:
-        values = np.empty(len(boards))
-        for begin in range(0, len(values), _ROWS_AT_ONCE):
-            part = values[begin : begin + _ROWS_AT_ONCE]
-            evaluate_packed(model, pack_many(boards[begin : begin + len(part)]), space, part, NO_ROWS)
-        return values
-
-    return scores
+        scores = np.empty(len(boards))
+        for begin in range(0, len(scores), _ROWS_AT_ONCE):
+            some = slice(begin, begin + _ROWS_AT_ONCE)
+            evaluate_packed(model, pack_many(boards[some]), space, scores[some], NO_ROWS)
+        yield part.decisions[validation], equity, code, part.games[validation], switched_equities(scores)

@@ -4,13 +4,14 @@ import sys
 from dataclasses import dataclass
 from typing import Literal
 
-from motif.runtime.errors import FitError, shown
+from motif.runtime.errors import FitError
 from motif.runtime.settings import (
     SettingFields,
     check_seed,
     check_types,
     check_unused,
     documented,
+    require,
     setting,
 )
 
@@ -91,14 +92,12 @@ class FitSettings(SettingFields):
     def _check_numbers(self) -> None:
         from motif.evaluators.hidden_layer import MAX_UNITS
 
-        if not 0 <= self.validation < 1:
-            raise FitError(f"validation must be at least 0 and below 1, not {self.validation}", "validation")
+        is_share = 0 <= self.validation < 1
+        require(is_share, "validation", self.validation, "at least 0 and below 1", FitError)
         for name in ("ranking", "ridge", "equity_ridge", "prune", "tolerance"):
             check_size(name, getattr(self, name))
-        if self.passes is not None and self.passes < 1:
-            raise FitError(f"passes must be at least 1, not {self.passes}", "passes")
-        if not 0 <= self.hidden <= MAX_UNITS:
-            raise FitError(f"hidden must be 0 to {MAX_UNITS} units, not {self.hidden}", "hidden")
+        require(self.passes is None or self.passes >= 1, "passes", self.passes, "at least 1", FitError)
+        require(0 <= self.hidden <= MAX_UNITS, "hidden", self.hidden, f"0 to {MAX_UNITS} units", FitError)
 
     def _check_hidden(self) -> None:
         if self.prune is not None:
@@ -135,9 +134,6 @@ class FitSettings(SettingFields):
 
 def check_size(name: str, value: float | None) -> None:
     """Raise `FitError` unless the setting called `name` is None, or at least 0 and at most `_LARGEST`."""
-    if value is None:
-        return
-    if not 0 <= value <= sys.float_info.max:
-        raise FitError(f"{name} must be finite and at least 0, not {shown(value)}", name)
-    if value > _LARGEST:
-        raise FitError(f"{name} must be at most {_LARGEST:,}, not {shown(value)}", name)
+    if value is not None:
+        require(0 <= value <= sys.float_info.max, name, value, "finite and at least 0", FitError)
+        require(value <= _LARGEST, name, value, f"at most {_LARGEST:,}", FitError)

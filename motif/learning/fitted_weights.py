@@ -1,6 +1,5 @@
 """A weight file together with the record of its fit."""
 
-import math
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -68,11 +67,6 @@ class FittedWeights(Tabular):
         return {name: error.mean for name, error in self.choices.items()}
 
     @property
-    def choice_error_se(self) -> dict[str, float | None]:
-        """Standard errors of `choices`; None if unknown."""
-        return {name: error.se if math.isfinite(error.se) else None for name, error in self.choices.items()}
-
-    @property
     def unpruned_choice_error(self) -> dict[str, float]:
         """Mean losses of `unpruned_choices`."""
         return {name: error.mean for name, error in self.unpruned_choices.items()}
@@ -111,7 +105,8 @@ class FittedWeights(Tabular):
             "seconds": self.seconds,
             "samples": self.samples,
             "choice_error": self.choice_error,
-            "choice_error_se": self.choice_error_se,
+            # Unknown standard errors, NaN, become None.
+            "choice_error_se": {name: error.se for name, error in self.choices.items()},
             "choice_error_before_pruning": self.unpruned_choice_error,
             "warnings": list(self.warnings),
             "heads": self.head_figures(),

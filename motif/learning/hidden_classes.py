@@ -50,7 +50,9 @@ def fit_hidden_classes(
     layers, results = {}, {}
     with progress(f"fitting {name}", len(rows) * settings.hidden_passes) as advance:
         for class_name, part in rows.items():
-            watch, begun = Stopwatch(), _start_of(start, class_name)
+            watch, begun = Stopwatch(), None
+            if start is not None and class_name in start.hidden_layers:
+                begun = FittedClass(start.classes[class_name], start.hidden_layers[class_name])
             fit = fit_hidden(
                 _rows(part, settings),
                 HiddenSettings(
@@ -86,12 +88,6 @@ def check_start(start: WeightFile, settings: FitSettings) -> None:
         for head in OUTPUTS:
             if head not in start.classes[class_name]:
                 raise FitError(f"start: {start.name} has no head {head} in class {class_name}", "start")
-
-
-def _start_of(start: WeightFile | None, class_name: str) -> FittedClass | None:
-    if start is None or class_name not in start.hidden_layers:
-        return None
-    return FittedClass(start.classes[class_name], start.hidden_layers[class_name])
 
 
 def _rows(part: ClassRows, settings: FitSettings) -> HiddenRows:

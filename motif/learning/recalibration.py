@@ -35,12 +35,12 @@ from motif.learning.heads import fitted_datasets
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
-from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError, shown
+from motif.runtime.errors import DatasetError, FitError, PlayerError
 from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, worker_count
 from motif.runtime.progress import progress
-from motif.runtime.settings import check_seed
+from motif.runtime.settings import check_seed, require
 from motif.sampling.dataset import drawn_games
 from motif.sampling.game_results import PositionResults, Results, ScoreResults
 
@@ -192,8 +192,7 @@ def calibrate(
     """
     seed = check_seed(seed)
     worker_count(jobs)
-    if not isinstance(share, Real) or not 0 < share < 1:
-        raise SettingError(f"share must be between 0 and 1, not {shown(share)}", "share")
+    require(isinstance(share, Real) and 0 < share < 1, "share", share, "between 0 and 1")
     stated = _scored(results) if isinstance(results, ScoreResults) else _stated(results, evaluator, jobs)
     on_held = np.isin(stated.game, drawn_games(np.unique(stated.game), 1 - share, seed))
     if on_held.all() or not on_held.any():

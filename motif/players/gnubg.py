@@ -104,7 +104,11 @@ class GnubgEvaluator(Evaluator):
         going = np.flatnonzero(finished_points_many(packed.view(np.int64)) == 0)
         questions = evaluation_questions(boards[going], self.plies)
         for row, question in zip(going, questions, strict=True):
-            rows[row] = self._chances(question, boards[row])
+            answer = self.ask(question)
+            try:
+                rows[row] = chances(answer)
+            except PlayerError as error:
+                raise PlayerError(f"{error}, for the probabilities of {_identifier(boards[row])}") from None
         return rows
 
     def sources_of(self, boards: Board) -> IntArray:
@@ -114,13 +118,6 @@ class GnubgEvaluator(Evaluator):
     def ask(self, question: str) -> str:
         """Return gnubg's answer to a query of one line."""
         return idle_processes.ask(self._program, settings_for(self.plies), question)
-
-    def _chances(self, question: str, board: Board) -> list[float]:
-        answer = self.ask(question)
-        try:
-            return chances(answer)
-        except PlayerError as error:
-            raise PlayerError(f"{error}, for the probabilities of {_identifier(board)}") from None
 
 
 class GnubgPlayer(Player):

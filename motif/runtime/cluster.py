@@ -222,8 +222,6 @@ class Cluster:
 
 
 class _Call(NamedTuple):
-    """A submitted call."""
-
     arguments: tuple[object, ...]
     future: "Future"
     fetched: "Fetched[Any]"

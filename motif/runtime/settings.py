@@ -169,6 +169,14 @@ def check_unused(
             raise error(f"{one.name}: has no effect {when}", one.name)
 
 
+def require(
+    is_valid: bool, name: str, value: object, rule: str, error: type[MotifError] = SettingError
+) -> None:
+    """Raise `error` unless the `value` of the setting `name` is valid: it must be as the `rule` says."""
+    if not is_valid:
+        raise error(f"{name} must be {rule}, not {shown(value)}", name)
+
+
 def check_seed(seed: object) -> int:
     """Return `seed` as an int; raise `SettingError` unless it is an integer from 0 to `SEED_LIMIT` - 1."""
     return check_count("seed", seed, 0, SEED_LIMIT)
@@ -181,22 +189,17 @@ def check_count(name: str, value: object, low: int, limit: int = COUNT_LIMIT) ->
     """
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
-    if int(value) < low:
-        raise SettingError(f"{name} must be at least {low}, not {shown(value)}", name)
-    if int(value) >= limit:
-        raise SettingError(f"{name} must be below 2**{limit.bit_length() - 1}, not {shown(value)}", name)
+    require(int(value) >= low, name, value, f"at least {low}")
+    require(int(value) < limit, name, value, f"below 2**{limit.bit_length() - 1}")
     return int(value)
 
 
 def check_flag(name: str, value: object) -> None:
     """Raise `SettingError` unless the `value` of the setting `name` is True or False."""
-    if not is_truth(value):
-        raise SettingError(f"{name} must be True or False, not {shown(value)}", name)
+    require(is_truth(value), name, value, "True or False")
 
 
 def check_significance(significance: object) -> None:
     """Raise `SettingError` unless `significance` is above 0 and below 1."""
-    if not isinstance(significance, Real) or not 0 < float(significance) < 1:
-        raise SettingError(
-            f"significance must be above 0 and below 1, not {shown(significance)}", "significance"
-        )
+    is_valid = isinstance(significance, Real) and 0 < float(significance) < 1
+    require(is_valid, "significance", significance, "above 0 and below 1")

@@ -115,7 +115,6 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
 
 
 def _check_present(paths: Iterable[Path]) -> None:
-    """Raise `RecordError` for a path that does not exist."""
     for path in paths:
         if str(path) != STDIN:
             with reading(path, RecordError):

@@ -30,7 +30,7 @@ from motif.runtime.frames import frame
 from motif.runtime.layout import counted
 from motif.runtime.package import VERSION
 from motif.runtime.parquet import texts_of
-from motif.runtime.settings import check_seed, is_truth
+from motif.runtime.settings import check_seed, is_truth, require
 from motif.runtime.streams import derive_states
 from motif.sampling.dataset_files import (
     DatasetPart,
@@ -190,8 +190,8 @@ class Dataset:
         The second part has the games that a fit with the same `validation` and `seed` holds out.
         """
         check_seed(seed)
-        if not isinstance(validation, Real) or not 0 <= validation < 1:
-            raise SettingError(f"validation must be at least 0 and below 1, not {shown(validation)}")
+        is_valid = isinstance(validation, Real) and 0 <= validation < 1
+        require(is_valid, "validation", validation, "at least 0 and below 1")
         held = np.isin(self.game, drawn_games(np.unique(self.game).astype(np.int64), validation, seed))
         return self.rows(~held), self.rows(held)
 
@@ -291,7 +291,6 @@ def _apart(first: _Numbers, second: _Numbers, limit: int) -> tuple[_Numbers, _Nu
 
 
 def _boards_of_column(positions: list[object]) -> Board:
-    """Return the boards (n, 26) of a column of positions; raises `DatasetError`."""
     try:
         # A hundred times as fast as other forms.
         if all(isinstance(one, str) and len(one) == ID_LENGTH for one in positions):

@@ -120,8 +120,6 @@ def _names(line: str) -> list[str]:
 
 
 class _Header(NamedTuple):
-    """Header of a CSV."""
-
     width: int
     """Number of columns."""
     columns: list[int]
@@ -143,15 +141,11 @@ def _header(path: Path, number: int, line: str) -> _Header:
 
 def _meant(path: Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of the lines that are neither empty nor comments."""
-    for number, line in lines_of(_pieces(path), TEXT_LINE, str(path), DatasetError):
-        text = decoded(line).removeprefix("\ufeff").strip()
-        if text and not text.startswith(_COMMENT):
-            yield number, text
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
     with reading(path, DatasetError), open(path, "rb") as file:
-        yield from pieces_of(file)
+        for number, line in lines_of(pieces_of(file), TEXT_LINE, str(path), DatasetError):
+            text = decoded(line).removeprefix("\ufeff").strip()
+            if text and not text.startswith(_COMMENT):
+                yield number, text
 
 
 def _rows(path: Path, header: _Header | None, lines: Sequence[tuple[int, str]]) -> Dataset:

@@ -44,6 +44,7 @@ from motif.runtime.settings import (
     check_types,
     check_unused,
     documented,
+    require,
     setting,
 )
 from motif.sampling.dataset import Dataset, joined
@@ -113,13 +114,11 @@ class SamplePlan(SettingFields):
             raise SettingError(message, "stratified", "trials")
         for name in ("rate", "crashed_rate", "race_rate"):
             value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise SettingError(f"{name} must be between 0 and 1, not {shown(value)}", name)
+            require(value is None or 0 <= value <= 1, name, value, "between 0 and 1")
         if not self.rates().any():
             message = f"rate must be above 0 if {{crashed_rate}} and {{race_rate}} are not, not {self.rate}"
             raise SettingError(message, "rate", "crashed_rate", "race_rate")
-        if not 0 <= self.noise < 1:
-            raise SettingError(f"noise must be at least 0 and below 1, not {self.noise}", "noise")
+        require(0 <= self.noise < 1, "noise", self.noise, "at least 0 and below 1")
         if self.replies and self.decide == "rollout":
             raise SettingError("replies: not allowed with decisions by rollouts", "replies", "decide")
 
@@ -492,7 +491,6 @@ def sample_evaluator_games(
 
 
 def _with_labels_by(data: Dataset, labeller: Evaluator) -> Dataset:
-    """Return the positions with labels by `labeller`."""
     # The values do not depend on how positions are batched.
     at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(data))
     rows = np.empty((len(data), len(OUTPUTS)), np.float32)

@@ -16,7 +16,6 @@ from motif.evaluators.static import model_fingerprint
 from motif.players.player import random_player
 from motif.rollouts.games import SeededDice, Streams, lockstep, starts, trial_states
 from motif.rollouts.player_trials import best_of
-from motif.rollouts.playout import MAX_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import tally_trials
 from motif.runtime.arrays import BoolArray, IntArray
@@ -46,33 +45,26 @@ def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: i
         return after
 
     dice = SeededDice(seed).of(np.arange(first, first + count))
-    before: list[list[Board]] = [[] for _ in range(count)]
-    after: list[list[Board]] = [[] for _ in range(count)]
-    rolled: list[list[IntArray]] = [[] for _ in range(count)]
-    points = np.zeros(count, np.int64)
-    for ply in lockstep(choose, dice, starts(count)):
+    begin, *plies = lockstep(choose, dice, starts(count))
+    points = begin.points.copy()
+    for ply in plies:
         points[ply.games] = ply.points
-        if ply.number:
-            for game, board in zip(ply.games.tolist(), ply.boards, strict=True):
-                after[game].append(board)
-        going = ply.points == 0
-        if ply.number == MAX_PLIES or not going.any():
-            continue
-        games = ply.games[going]
-        rolls, _ = dice(games, ply.number)
-        for game, board, roll in zip(games.tolist(), ply.boards[going], rolls, strict=True):
-            before[game].append(board)
-            rolled[game].append(roll)
+    game = np.concatenate([ply.games for ply in plies])
+    order = np.argsort(game, kind="stable")
+    after = pack_many(np.concatenate([ply.boards for ply in plies])[order])
+    rolls = np.concatenate([dice(ply.games, ply.number - 1)[0] for ply in plies])[order]
+    ends = np.cumsum(np.bincount(game)).tolist()
+    start = pack_many(begin.boards[:1])
     return [
         RecordedGame(
-            pack_many(np.array(before[game])),
-            np.array(rolled[game]),
-            pack_many(np.array(after[game])),
-            np.arange(len(rolled[game])) % 2,
+            np.concatenate([start, after[low : high - 1]]),
+            rolls[low:high],
+            after[low:high],
+            np.arange(high - low) % 2,
             NO_ONE if won == 0 else int(won < 0),
             abs(won),
         )
-        for game, won in enumerate(points.tolist())
+        for low, high, won in zip([0, *ends], ends, points.tolist(), strict=False)
     ]
 
 

@@ -57,10 +57,6 @@ FINISHED, TABLES, BY_WEIGHTS, BY_TABLE = range(len(SOURCES))
 _FINISHED_SCORE = 1e6
 _AT_ONCE = 32
 """Number of boards that `evaluate_packed` looks through for boards with sums in common."""
-RIVALS_WITHIN = 0.2
-"""A play that is worse than another play of the same roll by more than this, in cubeless money equity, is
-assumed to be worse at every score and cube.
-"""
 
 
 @inline_kernel
@@ -477,22 +473,27 @@ def value_after(model, play, scored, space):
         trace_value(model, space.plays.words[play], space.plays.boards[play], space, space.row)
 
 
-@lean_kernel(WHOLE)
-def _best_cubeful(model, cube_model, side, equity, considered, order, space):
-    """Return the number of the scored play with the highest cubeful equity for `side`, who moves.
+@inline_kernel
+def is_better_play(value, score, best, best_score):
+    """Return whether a play is better than the `best` one, from cubeful values and scores without the cube.
 
-    Plays whose cubeless equity is far below `equity` are skipped.
+    After plays of equal value, such as those after which the opponent cashes, the opponent may make an error.
     """
-    best, value = np.int64(0), -np.inf
+    return value > best or (value == best and score > best_score)
+
+
+@lean_kernel(WHOLE)
+def _best_cubeful(model, cube_model, side, considered, order, space):
+    """Return the number of the scored play with the highest cubeful equity for `side`, who moves."""
+    best, best_value, best_score = np.int64(0), -np.inf, -np.inf
     for k in range(considered):
-        if equity_of_score(model, switch_value(space.scores[k])) < equity - RIVALS_WITHIN:
-            continue
         play = place_of(order, k)
         words, packed = space.plays.words[play], space.plays.boards[play]
         value_after(model, play, k, space)
-        equity_after = switch_value(value_for_side(cube_model, 1 - side, words, packed, space.row))
-        if equity_after > value:
-            best, value = np.int64(play), equity_after
+        value = switch_value(value_for_side(cube_model, 1 - side, words, packed, space.row))
+        score = switch_value(space.scores[k])
+        if is_better_play(value, score, best_value, best_score):
+            best, best_value, best_score = np.int64(play), value, score
     return best
 
 
@@ -536,11 +537,9 @@ def best_cubeful_reply(model, cube_model, side, words, packed, high, low, space)
     if considered == 1:
         return place_of(order, np.int64(0))
     score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
-    best, score = best_scored(considered, space)
     if cube_model.kind[cube_model.state] == CUBELESS:
-        return place_of(order, best)
-    equity = equity_of_score(model, score)
-    return _best_cubeful(model, cube_model, side, equity, considered, order, space)
+        return place_of(order, best_scored(considered, space)[0])
+    return _best_cubeful(model, cube_model, side, considered, order, space)
 
 
 @lean_kernel(WHOLES)

@@ -575,13 +575,14 @@ class LookaheadEvaluator(Evaluator):
         if present is view:
             return own.best_plays(boards, rolls)
         followed = self._base.with_cube(present.cube_model, present.side)
+        clearly = CLEARLY * view.cube_model.ratio[view.cube_model.state]
         after, equities = np.empty_like(boards), np.empty(len(boards))
         for batch in play_batches(boards, rolls):
             here, starts = batch.decisions, batch.offsets[:-1]
-            values = own.play_equities(boards[here], batch)
+            values = own.choosing_equities(boards[here], batch)
             best = first_best(values, starts)
-            there = first_best(followed.play_equities(boards[here], batch), starts)
-            chosen = np.where(values[best] < values[there] + CLEARLY, there, best)
+            there = first_best(followed.choosing_equities(boards[here], batch), starts)
+            chosen = np.where(values[best] < values[there] + clearly, there, best)
             after[here], equities[here] = batch.boards[chosen], values[chosen]
         return BestPlays(after, equities)
 

@@ -10,14 +10,12 @@ from motif.evaluators.bearoff.lookup import is_exact
 from motif.evaluators.cube_model import MAX_STATES, first_value, hold_states, is_known, with_doubles
 from motif.evaluators.kernels import (
     NOT_SCORED,
-    RIVALS_WITHIN,
     WEIGHTS_MODEL,
     best_by_table,
     best_reply,
-    best_scored,
-    equity_of_score,
     filtered_plays,
     generate_for,
+    is_better_play,
     place_of,
     score_boards,
     trace_value,
@@ -28,7 +26,8 @@ from motif.runtime.streams import DICE_PAIRS
 
 CLEARLY = 0.02
 """Equity from which a reply is clearly better than another; smaller differences are mostly evaluation
-errors.
+errors. It is the equity of the first of the states alike (`CubeModel.like`), so that the values of states
+alike are proportional.
 """
 _ROLL_COUNT = len(ROLLS)
 _THIRDS = np.array(
@@ -165,25 +164,26 @@ def _is_settled(cube_model, words):
 
 
 @inline_kernel
-def _take_if_better(cube_model, states, side, play, row, tree, level):
+def _take_if_better(cube_model, states, side, play, score, row, tree, level):
     """Record a `play` of `side` for each of `states` in which it is the best so far.
 
     ``tree.cube.held_after`` has the values after the play for the opponent, on roll, without a double, and
-    `row` (5,) the probabilities.
+    `row` (5,) the probabilities; `score` is the play's score without the cube.
     """
-    now = cube_model.like[cube_model.state]
-    value = switch_value(first_value(cube_model, now, 1 - side, tree.cube.held_after))
-    is_played = value > tree.cube.best[level, now]
+    cube, now = tree.cube, cube_model.like[cube_model.state]
+    value = switch_value(first_value(cube_model, now, 1 - side, cube.held_after))
+    is_played = is_better_play(value, score, cube.best[level, now], cube.score[now])
     if is_played:
         for j in range(_CHANCES):
-            tree.cube.played_row[j] = row[j]
+            cube.played_row[j] = row[j]
     for state in range(MAX_STATES):
         if states >> state & 1:
-            value = switch_value(first_value(cube_model, state, 1 - side, tree.cube.held_after))
+            value = switch_value(first_value(cube_model, state, 1 - side, cube.held_after))
             if is_played:
-                tree.cube.played[state] = value
-            if value > tree.cube.best[level, state]:
-                tree.cube.best[level, state], tree.cube.play[level, state] = value, play
+                cube.played[state] = value
+            if is_better_play(value, score, cube.best[level, state], cube.score[state]):
+                cube.best[level, state], cube.play[level, state] = value, play
+                cube.score[state] = score
 
 
 @inline_kernel
@@ -215,7 +215,7 @@ def choose_replies(model, cube_model, side, level, high, low, space, tree):
     after_states = with_doubles(cube_model, states, 1 - side)
     count = generate_for(model, words, packed, high, low, space)
     considered, order = 1, space.filter_kept[:0]
-    first, least = np.int64(0), -np.inf
+    first = np.int64(0)
     if model.kind != WEIGHTS_MODEL:
         first = np.int64(best_by_table(count, space.plays.scores))
     elif count > 1:
@@ -223,19 +223,16 @@ def choose_replies(model, cube_model, side, level, high, low, space, tree):
         first = place_of(order, np.int64(0))
         if considered > 1:
             score_boards(model, space.plays.words, space.plays.boards, order, considered, space, space.scores)
-            least = equity_of_score(model, best_scored(considered, space)[1]) - RIVALS_WITHIN
     for state in range(MAX_STATES):
         tree.cube.best[level, state], tree.cube.play[level, state] = -np.inf, first
     for k in range(considered):
-        if considered > 1 and equity_of_score(model, switch_value(space.scores[k])) < least:
-            continue
-        play, scored = first, NOT_SCORED
+        play, scored, score = first, NOT_SCORED, 0.0
         if considered > 1:
-            play, scored = place_of(order, k), np.int64(k)
+            play, scored, score = place_of(order, k), np.int64(k), switch_value(space.scores[k])
         after, board = space.plays.words[play], space.plays.boards[play]
         value_after(model, play, scored, space)
         hold_states(cube_model, after_states, 1 - side, after, board, space.row, tree.cube.held_after)
-        _take_if_better(cube_model, states, side, play, space.row, tree, level)
+        _take_if_better(cube_model, states, side, play, score, space.row, tree, level)
     _follow_the_present(cube_model, states, tree, level)
 
 

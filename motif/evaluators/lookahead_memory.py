@@ -28,6 +28,8 @@ class CubeTree(NamedTuple):
     """(levels, states): value of the best reply to the present roll, without lookahead."""
     play: IntArray
     """(levels, states): number of that reply."""
+    score: FloatArray
+    """(states,): score of that reply, without the cube."""
     waiting: IntArray
     """(levels,): number of boards after replies to the present roll that still wait."""
     next_words: IntArray
@@ -85,6 +87,7 @@ def thread_tree() -> Tree:
                 np.zeros(shape),
                 np.zeros(shape),
                 np.zeros(shape, np.int64),
+                np.zeros(MAX_STATES),
                 np.zeros(MAX_PLIES, np.int64),
                 np.zeros((*shape, PACKED_WORDS), np.int64),
                 np.zeros(shape, np.int64),

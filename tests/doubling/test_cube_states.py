@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 
 from motif.board.match_state import MatchState
+from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import play_batches
-from motif.board.outcome import outcome
+from motif.board.outcome import finished_points_many, outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.doubling import cube_decision
 from motif.doubling.cube_states import cube_model_for, decided_ahead
 from motif.doubling.exact import exact_equities
 from motif.evaluators import Evaluator, LookaheadEvaluator, Probabilities, load_evaluator
-from motif.evaluators.cube_model import best_of_double, known_boards
+from motif.evaluators.cube_model import CubeModel, best_of_double, known_boards
+from motif.evaluators.evaluator import first_best, without_ties
 from motif.evaluators.lookahead_kernels import CLEARLY
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
+from tests.games import some_boards
 
 JUDGE = load_evaluator("motif-v1@1")
 BASE = JUDGE.without_lookahead
@@ -96,63 +99,94 @@ def test_any_evaluator_looks_ahead_with_the_cube(boards, state):
 
 
 class Recursion:
-    """Equities of a root by plain recursion over the 36 rolls, for one state of the cube."""
+    """Equities of a root by recursion over the 21 rolls, for one state of the cube and many boards."""
 
     def __init__(self, root: MatchState) -> None:
         self.cube_model = cube_model_for(root)
 
-    def value(self, position: Position, state: int, side: int, plies: int) -> float:
-        """The value of `position` to `side`, on roll, who may double first."""
-        held = self.held(position, state, side, plies)
+    def value(self, boards: np.ndarray, state: int, side: int, plies: int) -> np.ndarray:
+        """The values (n,) of boards to `side`, on roll, who may double first unless the game is over."""
+        held = self.held(boards, state, side, plies)
         doubled = int(self.cube_model.doubled[state, side])
         if doubled < 0:
             return held
-        taken = self.held(position, doubled, side, plies)
-        if self.cube_model.beavers and taken < 0:
-            taken *= 2
-        return max(held, min(taken, self.cube_model.equities[state, side, 0, 4]))
+        taken = self.held(boards, doubled, side, plies)
+        if self.cube_model.beavers:
+            taken = np.where(taken < 0, 2 * taken, taken)
+        cashed = np.minimum(taken, self.cube_model.equities[state, side, 0, 4])
+        return np.where(finished(boards), held, np.maximum(held, cashed))
 
-    def held(self, position: Position, state: int, side: int, plies: int) -> float:
-        """The value without a double before this roll."""
-        board, there = position.board[None], self.cube_model._replace(state=state)
-        if plies == 0 or outcome(position) or known_boards(there, pack_many(board))[0]:
-            return float(BASE.cube_equities(board, there, side)[0, 0])
-        total = 0.0
-        for high in range(1, 7):
-            for low in range(1, high + 1):
-                batch = next(play_batches(board, np.array([[high, low]])))
-                after = Position(batch.boards[self.reply(board, batch, there, side)])
-                below = self.held if outcome(after) else self.value
-                total -= (1 if high == low else 2) * below(after, state, 1 - side, plies - 1)
-        return total / 36
+    def held(self, boards: np.ndarray, state: int, side: int, plies: int) -> np.ndarray:
+        """The values (n,) without a double before this roll."""
+        boards, place = np.unique(boards, axis=0, return_inverse=True)
+        there = self.cube_model._replace(state=state)
+        going = ~(finished(boards) | known_boards(there, pack_many(boards))) & (plies > 0)
+        values = BASE.cube_equities(boards, there, side)[:, 0]
+        if going.any():
+            before = np.repeat(boards[going], len(ROLLS), axis=0)
+            after = self.replies(before, np.tile(ROLLS, (going.sum(), 1)), there, side)
+            below = self.value(after, state, 1 - side, plies - 1).reshape(-1, len(ROLLS))
+            values[going] = -below @ ROLL_COUNTS / 36
+        return values[place.reshape(-1)]
 
-    def reply(self, board: np.ndarray, batch, there, side: int) -> int:
-        """The best play at the root's cube, unless another one is clearly better in this state."""
-        models = there, self.cube_model
-        values, present = (BASE.with_cube(one, side).play_equities(board, batch) for one in models)
-        followed, best = int(np.argmax(present)), int(np.argmax(values))
-        return followed if values[best] < values[followed] + CLEARLY else best
+    def replies(self, boards: np.ndarray, rolls: np.ndarray, there: CubeModel, side: int) -> np.ndarray:
+        """Boards after the best plays at the root's cube, unless others are clearly better in this state."""
+        after, clearly = np.empty_like(boards), CLEARLY * there.ratio[there.state]
+        for plays in play_batches(boards, rolls):
+            before = boards[plays.decisions]
+            values, present = (
+                without_ties(BASE.with_cube(model, side).play_equities(before, plays), before, plays, BASE)
+                for model in (there, self.cube_model)
+            )
+            best, followed = (first_best(it, plays.offsets[:-1]) for it in (values, present))
+            is_clear = values[best] >= values[followed] + clearly
+            after[plays.decisions] = plays.boards[np.where(is_clear, best, followed)]
+        return after
+
+
+def finished(boards: np.ndarray) -> np.ndarray:
+    return finished_points_many(pack_many(boards).view(np.int64)) != 0
+
+
+def assert_same_as_recursion(state: MatchState, boards: np.ndarray, plies: int) -> None:
+    """Compare equities without a double and after double and take."""
+    recursion = Recursion(state)
+    pairs = LookaheadEvaluator(BASE, plies, "full").cube_equities(boards, recursion.cube_model, 0)
+    assert pairs[:, 0] == pytest.approx(recursion.held(boards, 0, 0, plies), abs=1e-6)
+    doubled = int(recursion.cube_model.doubled[0, 0])
+    if doubled >= 0:
+        assert pairs[:, 1] == pytest.approx(recursion.held(boards, doubled, 0, plies), abs=1e-6)
 
 
 @every_state
-def test_a_recursion_in_plain_python_says_the_same(boards, state):
-    evaluator, recursion = LookaheadEvaluator(BASE, 1, "full"), Recursion(state)
-    for board in boards[::9]:
-        pair = evaluator.cube_equities(board[None], recursion.cube_model, 0)[0]
-        assert pair[0] == pytest.approx(recursion.held(Position(board), 0, 0, 1), abs=1e-6)
-        doubled = int(recursion.cube_model.doubled[0, 0])
-        if doubled >= 0:
-            assert pair[1] == pytest.approx(recursion.held(Position(board), doubled, 0, 1), abs=1e-6)
+def test_one_ply_by_recursion(boards, state):
+    assert_same_as_recursion(state, boards, 1)
+
+
+SHOT = Position.from_points({24: 1, 6: 1}, {2: 2, 20: 1})
+RACE_TO_BEAR_OFF = Position.from_points({6: 2, 5: 3, 3: 2}, {6: 3, 4: 3, 1: 2})
+# Here the side on roll may save the gammon or keep a chance to hit, and is cashed out after many plays.
+BEHIND = Position.from_id("BgAAYLsdiAACAA").switch_sides()
+ALL_CASHED = Position.from_id("bgMAANs7FwAAAA").switch_sides()
 
 
 @every_state
 def test_two_plies_by_recursion(state):
-    """Short races and a last shot, in which the next rolls end the game or turn the cube."""
-    evaluator, recursion = LookaheadEvaluator(BASE, 2, "full"), Recursion(state)
-    for sides in (({6: 2, 5: 3, 3: 2}, {6: 3, 4: 3, 1: 2}), ({24: 1, 6: 1}, {2: 2, 20: 1})):
-        position = Position.from_points(*sides)
-        pair = evaluator.cube_equities(position.board[None], recursion.cube_model, 0)[0]
-        assert pair[0] == pytest.approx(recursion.held(position, 0, 0, 2), abs=1e-6)
+    """Among others short races and a last shot, in which the next rolls end the game or turn the cube."""
+    positions = SHOT, RACE_TO_BEAR_OFF, BEHIND, ALL_CASHED
+    assert_same_as_recursion(state, np.stack([position.board for position in positions]), 2)
+
+
+@pytest.mark.parametrize("state", [MatchState(), CENTRE, MATCH], ids=["money", "jacoby", "match"])
+def test_three_plies_by_recursion(state):
+    positions = ({18: 1, 5: 1, 6: 1, 1: 1}, {3: 1, 4: 1}), ({20: 1, 3: 1}, {2: 1, 6: 1})
+    assert_same_as_recursion(state, np.stack([Position.from_points(*it).board for it in positions]), 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", [CENTRE, MATCH, POST_CRAWFORD], ids=["jacoby", "match", "post-crawford"])
+def test_three_plies_in_the_middle_of_games_by_recursion(state):
+    assert_same_as_recursion(state, some_boards("pubeval", 2, seed=5), 3)
 
 
 @every_state

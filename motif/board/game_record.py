@@ -4,7 +4,7 @@ Players are 0 and 1, in the order of `MatchRecord.players`.  `GameProgress` repl
 order of its actions; `GameRecorder` builds a record; `game_facts` summarises a finished game.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple
 
 from motif.board.identifiers import quoted
 from motif.board.marks import Mark
-from motif.board.moves import Play, check_legal, legal_plays, parse_roll
-from motif.board.notation import find_play
+from motif.board.moves import Play, check_legal, illegal_play, legal_plays, parse_roll, recorded_play
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
 from motif.board.rules import MAX_CUBE, MAX_SCORE, RESIGNATIONS, is_match_point
@@ -190,6 +189,42 @@ def score_jumps(record: MatchRecord) -> list[ScoreJump]:
     ]
 
 
+def move_numbers(actions: Sequence[Action]) -> list[int]:
+    """Return the number of the .mat line of each of a game's `actions`, from 1."""
+    numbers, last_player = list[int](), 1
+    for action in actions:
+        # If a player acts twice in a row, the other column stays empty.
+        begins = not numbers or action.player == 0 or last_player == 1
+        numbers.append((numbers[-1] if numbers else 0) + begins)
+        last_player = action.player
+    return numbers
+
+
+class IllegalPlay(NamedTuple):
+    """A play that the rules forbid."""
+
+    game: int
+    """Its number, from 1."""
+    move: int
+    """Number of its line in a .mat file."""
+    player: str
+    roll: str
+    play: str
+
+    def __str__(self) -> str:
+        return f"game {self.game}, move {self.move}, {self.player}, {self.roll}: {self.play}"
+
+
+def illegal_plays(record: MatchRecord) -> list[IllegalPlay]:
+    """Return the illegal plays of a match, in order."""
+    return [
+        IllegalPlay(number, row, record.players[turn.player], "{}{}".format(*turn.roll), str(turn.play))
+        for number, game in enumerate(record.games, 1)
+        for row, turn in zip(move_numbers(game.actions), game.actions, strict=True)
+        if isinstance(turn, Turn) and turn.play is not None and not turn.play.is_legal
+    ]
+
+
 class GameProgress:
     """Replays one game; either player may begin."""
 
@@ -319,12 +354,13 @@ class GameRecorder(GameProgress):
         """Append a roll such as ``31`` and its `moves` in notation.
 
         As in gnubg, a roll without moves is a dance or the only legal play; if there are several legal
-        plays, the roll was never played.
+        plays, the roll was never played.  An illegal play is recorded as it was made.
         """
         self.check_turn(player)
         roll = parse_roll(dice)
         plays = legal_plays(self.position, roll)
-        play = find_play(moves, plays) if moves else plays[0] if len(plays) == 1 else None
+        only = plays[0] if len(plays) == 1 else None
+        play = recorded_play(moves, self.position, plays) if moves else only
         self.add(Turn(player, roll, play))
 
     def win(self, winner: int, points: int) -> None:
@@ -390,13 +426,20 @@ def check_record(record: MatchRecord) -> None:
                 if isinstance(action, Turn):
                     recorder.check_turn(action.player)
                     if action.play is not None:
-                        check_legal(action.play, legal_plays(recorder.position, action.roll), action.roll)
+                        _check_play(action.play, recorder.position, action.roll)
                 recorder.add(action)
             if game.result is not None:
                 recorder.win(game.result.winner, game.result.points)
         except MotifError as error:
             raise RecordError(f"game {number}: {error}") from None
     check_scores(record)
+
+
+def _check_play(play: Play, position: Position, roll: tuple[int, int]) -> None:
+    """Raise `PlayError` unless `play` is legal, or illegal but made as its moves say."""
+    plays = legal_plays(position, roll)
+    if play.is_legal or play != illegal_play(play.moves, position, plays):
+        check_legal(play, plays, roll)
 
 
 @dataclass(frozen=True)

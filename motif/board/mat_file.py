@@ -22,6 +22,7 @@ from motif.board.game_record import (
     MatchRecord,
     check_variation,
     crawford_game,
+    move_numbers,
     with_crawford,
 )
 from motif.board.identifiers import quoted
@@ -49,9 +50,11 @@ _GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
 _BLANKS = " \t\r\f\v"
 _NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
 _CELL = re.compile(
-    r"(?<!\S)(?:(?P<roll>[0-9][0-9]):|(?P<word>doubles|beavers|raccoons|takes|drops|wins)\b)", re.IGNORECASE
+    r"(?<!\S)(?:(?P<roll>[0-9][0-9]):|(?P<word>doubles|beavers|raccoons|takes|drops|resigns|wins)\b)",
+    re.IGNORECASE,
 )
 _POINTS = re.compile(r"(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?(?:\s*\.)?", re.IGNORECASE | re.ASCII)
+_RESIGNED = re.compile(r"(?:\d{1,9}\s+points?)?", re.IGNORECASE | re.ASCII)
 _RAISED = re.compile(r"(?:=>\s*(\d{1,9}))?", re.ASCII)
 _NOTHING = re.compile(r"cannot move|\?*", re.IGNORECASE)
 """A roll without moves, as written by gnubg and eXtreme Gammon.
@@ -64,7 +67,7 @@ _KINDS: dict[str, CubeKind] = {
 _COLUMN_WORDS = {
     kind: f" {word.capitalize()}" + " => {}" * (kind not in ("take", "drop")) for word, kind in _KINDS.items()
 }
-_WON = "wins"
+_WON, _RESIGNS = "wins", "resigns"
 _LEFT_CELL_STARTS_BEFORE = 16
 
 
@@ -191,17 +194,6 @@ def _comments(record: MatchRecord, notes: Annotations) -> Iterator[str]:
             if note := notes.get((number, index)):
                 where = f"; game {number + 1}, move {row}, {mat_name(record.players[action.player])}: "
                 yield from (where + line for line in note.text.splitlines())
-
-
-def move_numbers(actions: Sequence[Action]) -> list[int]:
-    """Return the number of the .mat line of each of a game's `actions`, from 1."""
-    numbers, last_player = list[int](), 1
-    for action in actions:
-        # If a player acts twice in a row, the other column stays empty.
-        begins = not numbers or action.player == 0 or last_player == 1
-        numbers.append((numbers[-1] if numbers else 0) + begins)
-        last_player = action.player
-    return numbers
 
 
 def _game_lines(game: GameRecord) -> Iterator[str]:
@@ -364,6 +356,10 @@ def _record(cell: _Cell, game: GameRecorder) -> None:
         if not (match := _POINTS.fullmatch(rest)):
             raise RecordError(f"expected a result such as 'Wins 2 points', not {text}")
         game.win(cell.player, int(match[1]))
+    elif cell.word == _RESIGNS:
+        # The line of the result follows.
+        if not _RESIGNED.fullmatch(rest):
+            raise RecordError(f"expected a resignation such as 'Resigns', not {text}")
     else:
         kind, match = _KINDS[cell.word], _RAISED.fullmatch(rest)
         if not match or (match[1] and kind in ("take", "drop")):

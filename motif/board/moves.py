@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from motif.board.identifiers import quoted, whole_number
 from motif.board.movegen import MAX_PLAYS, PATH_HIT, PATH_LOW, PATH_SOURCE, generate, new_play_buffer
-from motif.board.notation import MAX_MOVES, OFF, Play
+from motif.board.notation import MAX_MOVES, OFF, Play, find_play, parse_moves
 from motif.board.outcome import outcome
 from motif.board.packed import (
     BOARD_SIZE,
@@ -102,6 +102,44 @@ def check_legal(play: Play, legal: Sequence[Play], roll: tuple[int, int]) -> Non
     """Raise `PlayError` unless `play` is one of the `legal` plays of `roll`."""
     if all(play.position != one.position for one in legal):
         raise PlayError("illegal play of {1}{2}: {0}".format(play, *roll))
+
+
+def recorded_play(text: str, position: Position, plays: Sequence[Play]) -> Play:
+    """Return the play that `text` in a record describes: one of the legal `plays`, or an illegal play.
+
+    Raises `PlayError`, as `find_play` does, if `text` is not a play that can be made on the board.
+    """
+    try:
+        return find_play(text, plays)
+    except PlayError:
+        marked = parse_moves(text, forward=False)
+        play = illegal_play([(move.start, move.end) for move in marked], position, plays)
+        if play is None or not {move.end for move in marked if move.hit} <= play.hit_points:
+            raise
+        return play
+
+
+def illegal_play(moves: Sequence[tuple[int, int]], position: Position, plays: Sequence[Play]) -> Play | None:
+    """Return the play of `moves` (from, to) if a player could make it only against the rules.
+
+    None if there is no checker to move, if a checker would land on a point of the opponent, or if one of the
+    legal `plays` moves the same checkers to the same points.
+    """
+    board, hits = _places(position), []
+    moves = sorted(moves, reverse=True)
+    for start, end in moves:
+        if board[start] <= 0 or (end != OFF and board[end] < -1):
+            return None
+        hits.append(end != OFF and board[end] < 0)
+        board = after_move(board, start, end)
+    if any(_own(board) == _own(_places(play.position.switch_sides())) for play in plays):
+        return None
+    return Play(Position(board).switch_sides(), tuple(moves), tuple(hits), is_legal=False)
+
+
+def _own(board: _Places) -> list[int]:
+    """Return the mover's checkers on `board`."""
+    return [max(count, 0) for count in board]
 
 
 def decode_path(path: int, roll: tuple[int, int]) -> tuple[tuple[tuple[int, int], ...], tuple[bool, ...]]:

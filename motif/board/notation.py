@@ -44,7 +44,7 @@ class MarkedMove(NamedTuple):
 
 @dataclass(frozen=True)
 class Play:
-    """One legal play of a roll."""
+    """One play of a roll, legal unless `is_legal` says otherwise."""
 
     position: Position
     """Position after the play, from the side of the next player on roll."""
@@ -52,6 +52,8 @@ class Play:
     """Moves of single dice (from, to) in the mover's numbering; 25 is the bar and 0 is off."""
     hits: tuple[bool, ...]
     """Whether each move hits a blot."""
+    is_legal: bool = True
+    """False for a play that a record contains although the rules forbid it."""
 
     @property
     def notation(self) -> str:
@@ -93,12 +95,12 @@ def format_moves(moves: Sequence[tuple[int, int]], hits: Sequence[bool]) -> str:
     return " ".join(words)
 
 
-def parse_moves(text: str) -> list[MarkedMove]:
+def parse_moves(text: str, *, forward: bool = True) -> list[MarkedMove]:
     """Parse the moves in `text`, in order; ``8/5*/3`` is two moves, ``13/8`` is one.
 
     The bar is ``bar``, ``b`` or 25; off is ``off``, ``o`` or 0; ``(2)`` repeats a move; ``*`` is optional;
-    hyphens may replace slashes, as in ``13-8-3``. Legality is not checked.  Raises `PlayError` if `text` is
-    invalid.
+    hyphens may replace slashes, as in ``13-8-3``. Legality is not checked, except that checkers must move
+    `forward`.  Raises `PlayError` if `text` is invalid.
     """
     moves: list[MarkedMove] = []
     for word in text.replace(",", " ").split():
@@ -106,7 +108,7 @@ def parse_moves(text: str) -> list[MarkedMove]:
         if not match:
             wrong = f"{quoted(word)} is not a move such as 8/5, bar/22 or 6/off(2)"
             raise PlayError(f"invalid play {quoted(text)}: {wrong}")
-        moves += _checker_moves(text, match) * int(match["count"] or 1)
+        moves += _checker_moves(text, match, forward) * int(match["count"] or 1)
         if len(moves) > MAX_MOVES:
             raise PlayError(f"invalid play {quoted(text)}: more than {MAX_MOVES} moves")
     return moves
@@ -154,13 +156,14 @@ def _name(point: int) -> str:
     return {OWN_BAR: "bar", OFF: "off"}.get(point, str(point))
 
 
-def _checker_moves(text: str, match: re.Match[str]) -> list[MarkedMove]:
+def _checker_moves(text: str, match: re.Match[str], forward: bool) -> list[MarkedMove]:
     """Return the moves of the checker that `match` found in `text`."""
     moves = []
     start = _point(match["start"])
     for stop in re.split("[/-]", match["stops"])[1:]:
         end, hit = _point(stop.rstrip("*")), stop.endswith("*")
-        if start > OWN_BAR or not start > end:
+        is_backward = OFF < start < end <= POINTS and not forward
+        if start > OWN_BAR or not (start > end or is_backward):
             raise PlayError(
                 f"invalid play {quoted(text)}: in {quoted(match[0])} a checker cannot move "
                 f"from {_name(start)} to {_name(end)}"

@@ -195,6 +195,8 @@ def convert(
             f"checkers of the opponent are missing in {doubtful} positions, probably from the bar, as in "
             f"older files of wildbg; these positions were {done}"
         )
+    if illegal := facts.get("illegal_plays"):
+        note(f"{counted(illegal, 'illegal play')} converted as recorded; `motif analyse` lists them")
     if printed_json(json, {**facts, "out": out}):
         return
     if "games" in facts:

@@ -16,7 +16,7 @@ from motif.analysis.match.decisions import (
 )
 from motif.analysis.match.match_analysis import MatchAnalysis, WorstCube, WorstPlay
 from motif.board.diagram import boards_after, text_diagram
-from motif.board.game_record import ScoreJump, score_jumps
+from motif.board.game_record import ScoreJump, illegal_plays, score_jumps
 from motif.board.marks import BLUNDER, MARKS, MILLIPOINTS, MIN_RATED
 from motif.board.match_file import WRITTEN_SUFFIXES, write_match
 from motif.board.notation import NO_MOVE
@@ -49,6 +49,7 @@ def reading_of_figures(analysis: MatchAnalysis) -> list[str]:
     lost = "match winning chances (MWC)" if analysis.length else "points, including the cube"
     sentences = [
         *map(_jump_sentence, score_jumps(analysis.record)),
+        *(f"Illegal play, recorded but not judged: {one}." for one in illegal_plays(analysis.record)),
         f"Error rates are in millipoints per decision, thousandths of an equity {unit}; ± is one standard "
         f"error. Losses and luck are also given in {lost}: what is at stake differs from roll to roll, so "
         "sums of luck in the two units can even have different signs.",

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from motif.board.game_record import illegal_plays
 from motif.board.match_file import (
     READ_SUFFIXES,
     STDIN,
@@ -43,7 +44,7 @@ def convert(
     Returns
     -------
     dict
-        The numbers of ``games`` and ``files``, or of ``rows`` and ``doubtful`` rows.
+        The numbers of ``games``, ``files`` and ``illegal_plays``, or of ``rows`` and ``doubtful`` rows.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
     for path, target in targets.items():
         check_target(target)
         check_apart([path], target)
-    games = 0
+    games = illegal = 0
     with progress(f"converting {len(targets)} matches", len(targets)) as advance:
         for path, target in targets.items():
             record = read_match(path)
@@ -110,8 +111,9 @@ def _matches(sources: Sequence[Path], out: Path, to: str | None) -> dict[str, in
             except MotifError as error:
                 raise type(error)(f"{path}: {error}") from None
             games += len(record.games)
+            illegal += len(illegal_plays(record))
             advance(1)
-    return {"games": games, "files": len(targets)}
+    return {"games": games, "files": len(targets), "illegal_plays": illegal}
 
 
 def _check_present(paths: Iterable[Path]) -> None:

@@ -65,11 +65,11 @@ def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
 
 
 def recorded_game(record: GameRecord) -> RecordedGame | None:
-    """Convert a record; return None if no play was made."""
+    """Convert a record, without its illegal plays; return None if no play was made."""
     progress = GameProgress()
     before, rolls, after, movers = [], [], [], []
     for action in record.actions:
-        if isinstance(action, Turn) and action.play is not None:
+        if isinstance(action, Turn) and action.play is not None and action.play.is_legal:
             before.append(progress.position.board)
             rolls.append(action.roll)
             after.append(action.play.position.board)

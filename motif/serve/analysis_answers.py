@@ -214,6 +214,16 @@ class ScoreJumpAnswer(Answer):
     ended: tuple[int, int]
 
 
+class IllegalPlayAnswer(Answer):
+    """A play that the rules forbid, made as recorded."""
+
+    game: int
+    move: int
+    player: str
+    roll: str
+    play: str
+
+
 class AnalysisAnswer(AnalystAnswer):
     """Analysis of a match."""
 
@@ -227,6 +237,8 @@ class AnalysisAnswer(AnalystAnswer):
     """Score after the last game."""
     score_jumps: list[ScoreJumpAnswer]
     """Games whose recorded score contradicts the previous game."""
+    illegal_plays: list[IllegalPlayAnswer]
+    """Plays that the rules forbid, which are not judged."""
     players: list[PlayerTotalsAnswer]
     errors: list[ErrorAnswer]
     """All errors of both players, the largest first."""
@@ -250,6 +262,8 @@ class ReviewHeadingAnswer(Answer):
     """Number of rolls of the match."""
     score_jumps: list[ScoreJumpAnswer]
     """Games whose recorded score contradicts the previous game."""
+    illegal_plays: list[IllegalPlayAnswer]
+    """Plays that the rules forbid, which are not judged."""
     analysis: str | None = None
     """ID of the stored analysis, with `keep`; null if it cannot be stored."""
     seat: int | None = None

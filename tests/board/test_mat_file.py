@@ -15,6 +15,7 @@ from motif.board.game_record import (
     MatchRecord,
     Turn,
     crawford_game,
+    illegal_plays,
     with_crawford,
 )
 from motif.board.mat_file import mat_name, mat_text, parse_mat
@@ -117,6 +118,59 @@ def test_game_after_a_roll_that_was_not_played():
     assert games[0].actions[-1] == Turn(0, (4, 3), None)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words", "counts"),
+    [
+        ("8/5 6/5", "8/5", "8/5", {8: 2, 5: 1, 6: 5}),
+        ("8/5 6/5", "8/5 6/4", "8/5 6/4", {8: 2, 5: 1, 6: 4, 4: 1}),
+        ("8/5 6/5", "8/5 6/8 6/5", "8/5 6/8 6/5", {8: 3, 6: 3, 5: 2}),
+        ("8/5 6/5", "13/8 6/off", "13/8 6/off", {13: 4, 8: 4, 6: 4}),
+    ],
+)
+def test_an_illegal_play_is_kept_as_it_was_made(before, after, words, counts, tmp_path):
+    record = parse_mat(BY_GNUBG.replace(before, after))
+    assert illegal_plays(record) == [(1, 1, "Ann Lee", "31", words)]
+    play = record.games[0].actions[0].play
+    mover = play.position.switch_sides()
+    assert {point: mover.board[point] for point in counts} == counts
+    assert record.games[1:] == parse_mat(BY_GNUBG).games[1:]
+    assert [turn.roll for turn in record.games[0].actions] == [(3, 1), (6, 5), (4, 4), (6, 3)]
+    for name in ("a.mat", "a.sgf"):
+        write_match(tmp_path / name, record)
+        assert read_match(tmp_path / name) == record
+
+
+def test_an_illegal_play_that_hits_puts_the_blot_on_the_bar():
+    record = parse_mat(BY_GNUBG.replace("8/3 8/3 6/1* 6/1", "8/3 8/3 8/3 6/2 "))
+    assert illegal_plays(record) == [(3, 2, "Ann Lee", "55", "8/3(3) 6/2")]
+    hit = BY_GNUBG.replace("43: 24/20 13/10", "62: 24/18 13/11").replace("8/3 8/3 6/1* 6/1", "8/7* 6/3")
+    (one,) = illegal_plays(parse_mat(hit))
+    assert one.play == "8/7* 6/3"
+    after = parse_mat(hit).games[2].actions[1].play.position
+    assert after.board[25] == 1
+
+
+def test_an_illegal_play_is_only_what_its_moves_say(tmp_path):
+    record = parse_mat(BY_GNUBG.replace("8/5 6/5", "8/5"))
+    game = record.games[0]
+    turn = game.actions[0]
+    wrong = replace(turn, play=replace(turn.play, moves=((13, 10),)))
+    legal = replace(turn, play=replace(turn.play, is_legal=True))
+    for other in (wrong, legal):
+        changed = replace(record, games=(replace(game, actions=(other, *game.actions[1:])),))
+        with pytest.raises(RecordError, match="game 1: illegal play of 31: "):
+            write_match(tmp_path / "a.mat", changed)
+
+
+def test_a_resignation_may_have_a_cell_of_its_own():
+    resigned = BY_GNUBG.replace("63: \n", "Resigns\n")
+    game = parse_mat(resigned).games[0]
+    assert (len(game.actions), game.result) == (3, GameResult(0, 2, resigned=True))
+    assert parse_mat(resigned.replace("Resigns", "Resigns 2 points")).games[0] == game
+    with pytest.raises(RecordError, match="line 8: game 1, move 2: expected a resignation such as 'Resigns'"):
+        parse_mat(resigned.replace("Resigns", "Resigns now"))
+
+
 def test_encodings_of_files(tmp_path):
     record = replace(parse_mat(BY_GNUBG), players=("Jörg", "Åsa"))
     path = tmp_path / "games.mat"
@@ -140,7 +194,10 @@ def test_encodings_of_files(tmp_path):
             "line 6: game 1: expected the players and scores, such as 'Ann : 0     Bob : 0'",
         ),
         ("Ann Lee : 4", "Ann Lee : 40000", "line 19: game 3: a score must be at most 32767"),
-        ("8/5 6/5", "8/5 6/4", "line 7: game 1, move 1: '8/5 6/4' is not a legal play; legal plays are"),
+        ("8/5 6/5", "8/5 3/2", "line 7: game 1, move 1: '8/5 3/2' is not a legal play; legal plays are"),
+        ("8/5 6/5", "8/5 24/19", "line 7: game 1, move 1: '8/5 24/19' is not a legal play; legal plays are"),
+        ("8/5 6/5", "8/5* 6/5", "line 7: game 1, move 1: '8/5* 6/5' is not a legal play; legal plays are"),
+        ("8/5 6/5", "23/24 6/5", "line 7: game 1, move 1: invalid play '23/24 6/5': in '23/24' a checker"),
         ("8/5 6/5", "8/5 x", "line 7: game 1, move 1: invalid play '8/5 x'"),
         (
             "  1) 31:",

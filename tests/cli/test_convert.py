@@ -38,11 +38,20 @@ def test_labels_may_follow_many_comments(motif_json, tmp_path):
 
 def test_a_match_there_and_back(motif, motif_json, mat, tmp_path):
     sgf, again = tmp_path / "ann.sgf", tmp_path / "again.mat"
-    assert motif_json("convert", mat, sgf) == {"games": 3, "files": 1, "out": str(sgf)}
+    assert motif_json("convert", mat, sgf) == {"games": 3, "files": 1, "illegal_plays": 0, "out": str(sgf)}
     assert read_match(sgf) == RECORD
     ending = motif("convert", sgf, again)
     assert (ending.code, ending.out, ending.err) == (0, f"3 games of 1 match in {again}\n", "")
     assert again.read_text() == mat.read_text()
+
+
+def test_illegal_plays_are_counted_and_kept(motif, tmp_path):
+    made, sgf = tmp_path / "made.mat", tmp_path / "made.sgf"
+    made.write_text(" 5 point match\n\n Game 1\n Ann : 0   Bob : 0\n  1) 31: 8/5   64: 24/14\n")
+    ending = motif("convert", made, sgf)
+    said = "motif: 1 illegal play converted as recorded; `motif analyse` lists them\n"
+    assert (ending.code, ending.err) == (0, said)
+    assert read_match(sgf) == read_match(made)
 
 
 def test_no_file_is_converted_to_itself(motif, mat, tmp_path):
@@ -76,7 +85,8 @@ def test_a_folder_of_matches(motif_json, mat, tmp_path):
     (folder / "two.xg").write_bytes(xg_content(finished))
     mat.rename(folder / "one.mat")
     (folder / "notes.txt").write_text("nothing")
-    assert motif_json("convert", folder, out, "--to", "sgf") == {"games": 6, "files": 2, "out": str(out)}
+    facts = {"games": 6, "files": 2, "illegal_plays": 0, "out": str(out)}
+    assert motif_json("convert", folder, out, "--to", "sgf") == facts
     assert sorted(path.name for path in out.iterdir()) == ["one.sgf", "two.sgf"]
     assert read_match(out / "two.sgf").games == finished.games
     motif_json("convert", out / "one.sgf", out / "two.sgf", tmp_path / "back")

@@ -97,6 +97,21 @@ def test_a_score_that_contradicts_the_game_before_is_reported(analysis):
     assert not any("although" in line for line in reading_of_figures(replace(analysis, record=money)))
 
 
+def test_an_illegal_play_is_reported_but_not_judged():
+    text = " 5 point match\n\n Game 1\n Ann : 0   Bob : 0\n  1) 31: 8/5   64: 24/14\n  2) 42: 8/4 6/4\n"
+    analysis = analyse_match(parse_mat(text), load_evaluator("bras"))
+    said = "Illegal play, recorded but not judged: game 1, move 1, Ann, 31: 8/5."
+    assert said in reading_of_figures(analysis)
+    assert analysis.to_dict()["illegal_plays"] == [
+        {"game": 1, "move": 1, "player": "Ann", "roll": "31", "play": "8/5"}
+    ]
+    plays = [one for one in analysis.decisions if one.is_play]
+    assert [(one.moment.player, one.done) for one in plays] == [(1, "24/14"), (0, "8/4 6/4")]
+    # The position after the illegal play is that of the record.
+    assert plays[0].moment.position.board[25 - 5] == -1
+    assert [one.luck.count for one in analysis.players] == [2, 1]
+
+
 def test_the_figures_of_both_players_are_shown(analysis):
     assert analysis.title == "Ann <b> - Bob & Co, 3-point match"
     assert analysis.opening == "3 games, score 2 to 2; analysed by bras."

@@ -7,6 +7,7 @@ import pytest
 
 from motif.board.game_record import GameRecord, GameResult, Turn
 from motif.board.identifiers import gnubg_id
+from motif.board.mat_file import parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.packed import unpack_many
@@ -37,6 +38,16 @@ def test_games_are_those_of_the_records(matches):
         assert unpack_many(game.after).tolist() == positions
         assert game.rolls.tolist() == [list(turn.roll) for turn in turns(record)]
         assert game.winner == (-1 if record.result is None else record.result.winner)
+
+
+def test_illegal_plays_are_left_out():
+    text = " 5 point match\n\n Game 1\n Ann : 0   Bob : 0\n  1) 31: 8/5   64: 24/14\n  2) 42: 8/4 6/4\n"
+    record = parse_mat(text).games[0]
+    game = recorded_game(record)
+    assert game is not None
+    assert (game.rolls.tolist(), game.movers.tolist()) == ([[6, 4], [4, 2]], [1, 0])
+    legal = [turn.play.position.board.tolist() for turn in turns(record)[1:]]
+    assert unpack_many(game.after).tolist() == legal
 
 
 def test_every_decision_is_recorded_with_the_play_made(matches, tmp_path):

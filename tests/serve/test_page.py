@@ -346,6 +346,16 @@ def test_a_review_names_the_games_whose_score_contradicts_the_game_before(client
     assert heading["score_jumps"] == [{"game": 3, "begins": [3, 0], "ended": [4, 0]}]
 
 
+def test_a_review_names_illegal_plays_and_does_not_judge_them(client):
+    text = BY_GNUBG.replace("8/5 6/5", "8/5")
+    asked = {"content": b64encode(text.encode()).decode(), "player": "pubeval", "fast": True}
+    first, *lines = map(json.loads, client.post("/api/v1/review", json=asked).text.splitlines())
+    illegal = {"game": 1, "move": 1, "player": "Ann Lee", "roll": "31", "play": "8/5"}
+    assert first["match"]["illegal_plays"] == [illegal]
+    rolls = [one for line in lines for one in line.get("decisions") or [] if one["is_play"]]
+    assert [(one["dice"], one["done"]) for one in rolls[:2]] == [([3, 1], None), ([6, 5], "24/13")]
+
+
 def test_the_page_makes_the_trials_of_analyses():
     script = (FILES / "rollout.js").read_text(encoding="utf-8")
     (steps,) = re.findall(r"STEPS = (\[.*?\])", script)

@@ -33,6 +33,7 @@ from motif.board.game_record import (
     GameRecord,
     MatchRecord,
     crawford_game,
+    illegal_plays,
     jacoby_rule,
     score_jumps,
 )
@@ -309,6 +310,7 @@ class MatchAnalysis(Tabular):
             "finished": self.finished,
             "score": list(self.score),
             "score_jumps": [jump._asdict() for jump in score_jumps(self.record)],
+            "illegal_plays": [one._asdict() for one in illegal_plays(self.record)],
             "players": [player.to_dict() for player in self.players],
             "errors": [one.error_dict(self.names) for one in self.errors()],
             "worst": [play.to_dict(unit) for play in self.plays],
@@ -410,7 +412,7 @@ def analyse_match(
     if not decisions.rolls:
         raise RecordError("nothing to analyse: the record has no rolls")
     static = evaluator.without_lookahead
-    rolls = [roll for roll in decisions.rolls if roll.play is not None]
+    rolls = [roll for roll in decisions.rolls if roll.is_judged]
     settings = confirming_rollout(evaluator) if confirm is True else confirm or None
     judgements = judge_plays(rolls, evaluator, cube=cube, confirm=settings, jobs=jobs)
     acts = judge_cube(decisions.chances, evaluator, confirm=settings, jobs=jobs) if cube else []

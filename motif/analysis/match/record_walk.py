@@ -11,9 +11,9 @@ from motif.board.game_record import (
     Turn,
     crawford_game,
     jacoby_rule,
+    move_numbers,
 )
 from motif.board.identifiers import gnubg_id
-from motif.board.mat_file import move_numbers
 from motif.board.match_state import MatchState, match_id, owner_seen_by
 from motif.board.moves import Play
 from motif.board.position import Position
@@ -81,6 +81,11 @@ class PlayedRoll(Moment):
     """None if the game or record ended before the play."""
     opening: bool
     """Whether it is the opening roll of its game."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there is a play to judge: an illegal play is not judged."""
+        return self.play is not None and self.play.is_legal
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from motif.analysis.match.decision_errors import judge_cube, judge_plays, roll_l
 from motif.analysis.match.decisions import CostUnit, MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
-from motif.board.game_record import MatchRecord, score_jumps
+from motif.board.game_record import MatchRecord, illegal_plays, score_jumps
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.players.ranking import cube_model_of
@@ -25,7 +25,7 @@ class ReviewedRoll:
 
     luck: RollLuck
     decision: MatchDecision | None
-    """None if the game or record ended before the play."""
+    """None for an illegal play, and if the game or record ended before the play."""
     chance: float
     """Player 0's static probability, before the roll, of winning the match or, in money play, the game."""
 
@@ -102,6 +102,7 @@ class Review:
             "player": self.evaluator.name,
             "rolls": len(self._walk.rolls),
             "score_jumps": [jump._asdict() for jump in score_jumps(self.record)],
+            "illegal_plays": [one._asdict() for one in illegal_plays(self.record)],
         }
 
     def parts(self) -> Iterator[list[Reviewed]]:
@@ -146,7 +147,7 @@ class Review:
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:
         evaluator = self.evaluator
-        played = [roll for roll in rolls if roll.play is not None]
+        played = [roll for roll in rolls if roll.is_judged]
         judgements = judge_plays(played, evaluator, confirm=self._confirm, jobs=1)
         decisions = match_decisions(judgements, ())
         self._decisions += decisions
@@ -154,7 +155,7 @@ class Review:
         static = evaluator.without_lookahead
         for luck in map(RollLuck, rolls, roll_luck(rolls, static).tolist()):
             self._lucks.append(luck)
-            decision = None if luck.roll.play is None else next(left)
+            decision = next(left) if luck.roll.is_judged else None
             yield ReviewedRoll(luck, decision, _chance(luck.roll, static))
 
     def _cube(self, chance: CubeChance) -> list[ReviewedCube]:

@@ -101,7 +101,7 @@ export class Analysis {
     show(this.actions, step("previous", -1), step("next", 1), button(t("why"), () => this.explain(), { id: "explain", primary: true }),
       button(t("all plays"), () => this.hint(), { id: "all-plays" }), this.setUp = linkTo(t("open position"), "#/position"));
     show(this.panel,
-      h("section", h("div", { class: "match-head" }, h("h2", title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, this.scoreJumps(), buttons(labelled("i am", this.seats), this.learn)),
+      h("section", h("div", { class: "match-head" }, h("h2", title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, this.scoreJumps(), this.illegalPlays(), buttons(labelled("i am", this.seats), this.learn)),
       h("section", { class: "card" }, this.candidates, this.advice),
       section(t("decisions"), buttons(labelled("show", this.filter), labelled("of whom", this.whom)), decisions, this.sum),
       this.totals);
@@ -112,6 +112,11 @@ export class Analysis {
   /** Games whose score contradicts the game before; older analyses have none. */
   scoreJumps() {
     return (this.match.score_jumps ?? []).map(({ game, begins, ended }) => source(t("score jump", { game, begins: begins.join("–"), ended: ended.join("–") })));
+  }
+
+  /** Plays that the rules forbid; older analyses have none. */
+  illegalPlays() {
+    return (this.match.illegal_plays ?? []).map((one) => source(t("illegal play", { ...one, play: playName(one.play) })));
   }
 
   nameOf(k) {

@@ -203,15 +203,16 @@ def test_words_of_twice_the_size_do_not_overlap(new_page, server, language, widt
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_score_that_contradicts_the_game_before_is_said(page, server, tmp_path):
-    path = tmp_path / "jump.mat"
-    path.write_text(BY_GNUBG.replace("Ann Lee : 4", "Ann Lee : 3"))
+def test_faults_of_the_record_are_said(page, server, tmp_path):
+    path = tmp_path / "faulty.mat"
+    path.write_text(BY_GNUBG.replace("Ann Lee : 4", "Ann Lee : 3").replace("8/5 6/5", "8/5"))
     page.goto(f"{server.address}/#/analyse")
     page.check("#fast")
     page.set_input_files("#match-file", path)
     page.wait_for_selector("#players")
     words = page.text_content("main")
     assert "In the record, game 3 begins at 3\u20130, although the game before ended at 4\u20130." in words
+    assert "Illegal, not judged: game 1, move 1, Ann Lee, 31: 8/5." in words
     page.reload()
     page.wait_for_selector(".source:has-text('game 3 begins at 3')")
 

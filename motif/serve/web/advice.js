@@ -10,7 +10,7 @@ const SHOWN = 8;
 /** A threshold from this probability on is not shown. */
 const NEVER = 0.9995;
 
-/** Shows what `work` gets, again while the server is away; not once `place` shows something else, as for the next position. */
+/** Shows what `work` gets, again while the server is away, unless `place` then shows something else. */
 export async function attempt(place, work, isRevealed = true) {
   const waiting = h("div", working()), seen = () => isRevealed && reveal(place);
   show(place, waiting);

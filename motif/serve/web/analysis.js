@@ -1,4 +1,4 @@
-// The analysis of a match: every decision with its cost, luck and the winning chances.
+// The analysis of a match: decisions with costs, luck and winning chances.
 
 import { costWords, mixedWords, showCube, showHint, showWhy, sourceWords } from "./advice.js";
 import { post, Problem, stream } from "./api.js";
@@ -17,7 +17,7 @@ import { frame, player } from "./view.js";
 
 const FILTERS = { errors: null, marked: ["doubtful", "bad", "very bad"], bad: ["bad", "very bad"], worst: ["very bad"], all: null };
 const MILLI = 1000;
-/** Smaller errors, in millipoints, would be shown as 0.000. */
+/** Millipoints; smaller errors would be 0.000. */
 const LEAST = 0.5;
 
 export class Analysis {
@@ -49,8 +49,8 @@ export class Analysis {
   reopen(kept, number) {
     this.name = kept.analysis;
     if (!kept.decisions) {
-      const { name, game, content, fast } = kept;
-      return this.begin(game ? { game, number: kept.number, analysis: kept.analysis } : { name, content, fast, analysis: kept.analysis });
+      const { name, game, content, fast, analysis } = kept;
+      return this.begin(game ? { game, number: kept.number, analysis } : { name, content, fast, analysis });
     }
     this.open({ ...kept.match, analysis: kept.analysis, seat: kept.seat, number: kept.number }, kept.themes);
     this.decisions = kept.decisions;
@@ -101,7 +101,7 @@ export class Analysis {
     show(this.actions, step("previous", -1), step("next", 1), button(t("why"), () => this.explain(), { id: "explain", primary: true }),
       button(t("all plays"), () => this.hint(), { id: "all-plays" }), this.setUp = linkTo(t("open position"), "#/position"));
     show(this.panel,
-      h("section", h("div", { class: "match-head" }, h("h2", title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, this.scoreJumps(), this.illegalPlays(), buttons(labelled("i am", this.seats), this.learn)),
+      h("section", h("div", { class: "match-head" }, h("h2", title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, this.faults(), buttons(labelled("i am", this.seats), this.learn)),
       h("section", { class: "card" }, this.candidates, this.advice),
       section(t("decisions"), buttons(labelled("show", this.filter), labelled("of whom", this.whom)), decisions, this.sum),
       this.totals);
@@ -109,14 +109,11 @@ export class Analysis {
     fitted(this.curve, () => this.drawCurve());
   }
 
-  /** Games whose score contradicts the game before; older analyses have none. */
-  scoreJumps() {
-    return (this.match.score_jumps ?? []).map(({ game, begins, ended }) => source(t("score jump", { game, begins: begins.join("–"), ended: ended.join("–") })));
-  }
-
-  /** Plays that the rules forbid; older analyses have none. */
-  illegalPlays() {
-    return (this.match.illegal_plays ?? []).map((one) => source(t("illegal play", { ...one, play: playName(one.play) })));
+  /** Faults of the record; older analyses have none. */
+  faults() {
+    const { score_jumps: jumps = [], illegal_plays: plays = [] } = this.match;
+    return [jumps.map(({ game, begins, ended }) => source(t("score jump", { game, begins: begins.join("–"), ended: ended.join("–") }))),
+      plays.map((one) => source(t("illegal play", one)))];
   }
 
   nameOf(k) {
@@ -148,8 +145,7 @@ export class Analysis {
   finish(players) {
     this.bar.remove();
     this.players = players;
-    const inMatch = this.match.length > 0;
-    const lost = (one) => `${figure(one.total, 3)} (${inMatch ? percent(one.mwc, 2) : figure(one.points, 2)})`;
+    const inMatch = this.match.length > 0, lost = (one) => `${figure(one.total, 3)} (${inMatch ? percent(one.mwc, 2) : figure(one.points, 2)})`;
     const inAll = (key) => `${t(key)} (${t(inMatch ? "term mwc" : "in points")})`;
     const known = (value, words) => (value === null ? "–" : words(value));
     const adjusted = (result) => (inMatch ? `${signed(100 * result, 1)}\u00a0%` : signed(result, 2));
@@ -163,8 +159,7 @@ export class Analysis {
     show(this.totals, h("h2", t("players table")), table(t("players table"), ["", this.nameOf(0), this.nameOf(1)], rows, { id: "players" }),
       source(t("judged by", { player: this.match.player })));
     this.fill();
-    const numbers = this.numbers();
-    if (this.decisions.length) this.select(numbers[0] ?? 0);
+    if (this.decisions.length) this.select(this.numbers()[0] ?? 0);
     this.showLearn();
     announce(t("players table"));
   }
@@ -189,7 +184,7 @@ export class Analysis {
   }
 
   isOfWhom(one) {
-    return this.whom.value === "" || Number(this.whom.value) === one.decider;
+    return ["", String(one.decider)].includes(this.whom.value);
   }
 
   passes(one) {
@@ -211,12 +206,12 @@ export class Analysis {
   }
 
   fill() {
-    const shown = this.decisions.map((one, number) => ({ one, number })).filter(({ one }) => this.passes(one));
-    if (this.filter.value === "errors") shown.sort((a, b) => b.one.error - a.one.error);
-    // Totals include errors that are too small to be listed.
-    const summed = this.filter.value === "errors" ? this.decisions.filter((one) => this.isOfWhom(one)) : shown.map(({ one }) => one);
+    const filter = this.filter.value, shown = this.decisions.map((one, number) => ({ one, number })).filter(({ one }) => this.passes(one));
+    if (filter === "errors") shown.sort((a, b) => b.one.error - a.one.error);
+    // Totals include errors too small to list.
+    const summed = filter === "errors" ? this.decisions.filter((one) => this.isOfWhom(one)) : shown.map(({ one }) => one);
     const cost = figure(summed.reduce((sum, one) => sum + (one.counts ? one.error : 0), 0) / MILLI, 3);
-    show(this.sum, this.filter.value !== "all" && shown.length ? t("errors in all", { count: shown.length, cost }) : "");
+    show(this.sum, filter !== "all" && shown.length ? t("errors in all", { count: shown.length, cost }) : "");
     show(this.list, shown.length ? shown.map(({ one, number }) => this.row(one, number)) : h("tr", h("td", { colspan: 4 }, t("nothing to show"))));
     if (this.players) {
       const numbers = this.numbers();
@@ -229,8 +224,7 @@ export class Analysis {
   }
 
   step(by) {
-    const numbers = this.numbers();
-    const next = numbers[Math.min(Math.max(numbers.indexOf(this.at) + by, 0), numbers.length - 1)];
+    const numbers = this.numbers(), next = numbers[Math.min(Math.max(numbers.indexOf(this.at) + by, 0), numbers.length - 1)];
     if (next !== undefined) this.select(next);
   }
 
@@ -288,9 +282,7 @@ export class Analysis {
 
   draw(plays = null) {
     const one = this.decisions[this.at];
-    const mine = one.on_roll === this.bottom;
-    const board = mine ? one.board : turned(one.board);
-    const owner = mine ? one.owner : otherOwner(one.owner);
+    const mine = one.on_roll === this.bottom, board = mine ? one.board : turned(one.board), owner = mine ? one.owner : otherOwner(one.owner);
     const drawn = plays ?? (one.is_play && one.done !== null ? [[one.done, "played"], ...(one.best !== one.done && one.error >= LEAST && one.counts ? [[one.best, "better"]] : [])] : []);
     if (!plays && drawn.length === 1) drawn[0][1] = "better";
     this.board.show({
@@ -317,8 +309,7 @@ export class Analysis {
     const one = this.decisions[this.at];
     if (!one) return null;
     if (!one.is_play) return this.explain();
-    const extra = h("div");
-    const place = h("div");
+    const extra = h("div"), place = h("div");
     show(this.candidates);
     show(this.advice, place, rolloutButton(extra, () => ({ id: one.id }), true), extra);
     return showHint(place, this.about(one), {

@@ -112,7 +112,7 @@ class Game:
     @property
     def can_double(self) -> bool:
         """Whether the player on roll may double now."""
-        return self._game.is_going and self._session.can_double
+        return self._session.is_going and self._session.can_double
 
     @property
     def is_doubled(self) -> bool:
@@ -167,7 +167,7 @@ class Game:
         """
         if self.dice is not None:
             raise PlayError("the roll {}{} has not been played yet: push a play".format(*self.dice))
-        if not self._game.is_going:
+        if not self._session.is_going:
             self._game.follow(self._game.opening() if dice is None else ["begin", *_in_order(dice)])
         elif dice is None:
             self._game.decide("roll")
@@ -264,7 +264,7 @@ class Game:
         RecordError
             If there is no decision to take back.
         """
-        if not self._game.is_going:
+        if not self._session.is_going:
             raise RecordError("no decision to take back: no game is in progress")
         self._game.follow(["undo"])
 

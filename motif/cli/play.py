@@ -27,9 +27,10 @@ from motif.runtime.errors import SettingError, shown
 from motif.runtime.frames import Row
 
 if TYPE_CHECKING:
+    from motif.evaluators import Evaluator
     from motif.session.prompter import Screen
     from motif.session.session import GameSession, Seat, SessionRules
-    from motif.session.terminal_view import TerminalOptions, TerminalView
+    from motif.session.terminal_view import TerminalView
     from motif.session.tutor import Tutor
 
 HUMAN = "human"
@@ -84,17 +85,16 @@ class HelpChoice:
     ] = None
     hint_player: Annotated[str, player_option("Player that gives hints.")] = JUDGE
 
-    def terminal_options(self, auto_roll: bool, save: Path | None) -> "TerminalOptions":
-        """Return the options of the view; raises `SettingError` for a bad limit."""
-        from motif.session.terminal_view import TerminalOptions
+    def loaded_tutor(self) -> "tuple[Evaluator | None, float]":
+        """Return the tutor and its limit; raises `SettingError` for a bad limit."""
+        from motif.session.terminal_view import TUTOR_LIMIT
 
-        limit = TerminalOptions.tutor_limit if self.tutor_limit is None else self.tutor_limit
+        limit = TUTOR_LIMIT if self.tutor_limit is None else self.tutor_limit
         if not limit >= 0:  # also refuses NaN
             raise SettingError(f"--tutor-limit must be at least 0, not {limit}")
         if self.tutor is None and self.tutor_limit is not None:
             raise SettingError("--tutor-limit requires --tutor")
-        tutor = None if self.tutor is None else evaluator_of(self.tutor)
-        return TerminalOptions(auto_roll=auto_roll, tutor=tutor, tutor_limit=limit, kept=save)
+        return None if self.tutor is None else evaluator_of(self.tutor), limit
 
 
 DiceSeed = Annotated[
@@ -162,7 +162,7 @@ def play(
     session = GameSession(seats, record_tags(rules.session_rules, date.today()), rules.session_rules)
     screen = _screen(json)
     game = EventGame(session, seeded, lambda: advisor, typed_dice=dice is _Dice.MANUAL)
-    view = TerminalView(game, screen, helpers.terminal_options(auto_roll, save))
+    view = TerminalView(game, screen, save, *helpers.loaded_tutor(), auto_roll)
     view.prompter.write_kept()  # A name or folder that does not fit should fail before the game.
     repeat = f"The dice seed is {seeded.seed}; --seed {seeded.seed} repeats the rolls."
     screen.say(f"{opening_line(session)} {'You type the dice.' if game.typed_dice else repeat}")

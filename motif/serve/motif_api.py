@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from motif.analysis.confirmation import KnownPlay, cube_source, difference_shown, known_pair
 from motif.analysis.cube_records import cube_answers, cube_words
-from motif.analysis.explain import explain_play
+from motif.analysis.explain.explanation import explain_play
 from motif.analysis.judge import for_match, valued_record
-from motif.analysis.match import analyse_match, check_jacoby
+from motif.analysis.match.match_analysis import analyse_match, check_jacoby
 from motif.analysis.position_records import Decisions, details, evaluations, hint, hints, plays
 from motif.analysis.rollout_records import RolloutQuestion, cube_rollout_record, result_record
 from motif.analysis.turn import decide_turn

@@ -70,7 +70,7 @@ class EventGame:
         self,
         session: GameSession,
         dice: SeededDice,
-        make_advisor: Callable[[], Advisor],
+        advisor: Callable[[], Advisor],
         *,
         typed_dice: bool = False,
     ) -> None:
@@ -82,27 +82,18 @@ class EventGame:
         self.steps: list[GameStep] = []
         """The steps since the view last emptied this list."""
         self._dice = dice
-        self._make_advisor = make_advisor
-
-    @property
-    def advisor(self) -> Advisor:
-        """The advisor for players without an evaluator."""
-        return self._make_advisor()
+        self.advisor = advisor
+        """Returns the advisor for players without an evaluator."""
 
     def judge_of(self, side: int) -> Evaluator:
         """Return the evaluator with which player `side` judges resignations."""
         player = self.session.seats[side].player
-        return (player and player.evaluator) or self.advisor.evaluator
+        return (player and player.evaluator) or self.advisor().evaluator
 
     def accepts(self, loss: str) -> bool:
         """Return whether a program should accept a resignation of `loss` by the player on roll."""
         session = self.session
         return is_accepted(session.position, session.state(), self.judge_of(1 - session.on_roll), loss)
-
-    @property
-    def is_going(self) -> bool:
-        """Whether a game is in progress."""
-        return self.session.is_going
 
     @property
     def asks(self) -> Asks:
@@ -114,7 +105,7 @@ class EventGame:
         session = self.session
         if session.match_winner is not None:
             return "nothing"
-        if not self.is_going:
+        if not session.is_going:
             return "next"
         is_person = session.seats[session.to_decide].is_person
         before_roll = session.roll is None and not session.doubled and not (is_person and session.can_raccoon)
@@ -131,7 +122,7 @@ class EventGame:
     def follow(self, event: GameEvent) -> None:
         """Apply an event; raises a `MotifError` if it is impossible."""
         word, session = str(event[0]), self.session
-        if word != "begin" and not self.is_going:
+        if word != "begin" and not session.is_going:
             raise RecordError(f"{word}: no game is in progress")
         player, roll, is_forced = session.to_decide, session.roll, len(session.plays) == 1
         play = None
@@ -232,16 +223,16 @@ class EventGame:
     def next_event(self) -> GameEvent | None:
         """Return a program's decision or a forced action; None if a person must act."""
         session = self.session
-        if not self.is_going:
+        if not session.is_going:
             return None
         player = session.seats[session.to_decide].player
         if session.doubled:
-            return None if player is None else [cube_advisor(player, self.advisor).answer(session)]
+            return None if player is None else [cube_advisor(player, self.advisor()).answer(session)]
         if session.roll is None:
             if session.can_raccoon or session.can_double:
                 if player is None:
                     return None
-                if raised := cube_advisor(player, self.advisor).raises(session):
+                if raised := cube_advisor(player, self.advisor()).raises(session):
                     return [raised]
             return self.roll()
         if len(session.plays) == 1:

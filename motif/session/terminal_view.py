@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from motif.board.game_record import CubeKind, game_facts
@@ -31,17 +30,8 @@ _RESIGNING = {"resign": None} | {f"resign {loss}": loss for loss in RESIGNATIONS
 _OFFERED = {"take": "take", "drop": "pass", "beaver": "beaver"}
 
 
-@dataclass(frozen=True)
-class TerminalOptions:
-    """Options of a game in the terminal."""
-
-    auto_roll: bool = False
-    """Whether to ask for a double only if the advisor considers it a decision."""
-    tutor: Evaluator | None = None
-    tutor_limit: float = 0.05
-    """Largest error, in normalised equity, that the tutor accepts."""
-    kept: Path | None = None
-    """File for the record."""
+TUTOR_LIMIT = 0.05
+"""Largest error, in normalised equity, that the tutor accepts by default."""
 
 
 class TerminalView:
@@ -50,16 +40,26 @@ class TerminalView:
     The game's advisor gives hints and makes cube decisions for players without an evaluator.
     """
 
-    def __init__(self, game: EventGame, screen: Screen, options: TerminalOptions) -> None:
-        self.prompter = Prompter(game, screen, options.kept)
-        self.tutor: Tutor | None = None
-        if options.tutor is not None:
-            self.tutor = Tutor(Advisor(options.tutor), options.tutor_limit, game, self.prompter)
+    def __init__(
+        self,
+        game: EventGame,
+        screen: Screen,
+        kept: Path | None,
+        tutor: Evaluator | None,
+        tutor_limit: float,
+        auto_roll: bool,
+    ) -> None:
+        """Keep the record in the file `kept`, and let `tutor` object to errors above `tutor_limit`.
+
+        With `auto_roll`, ask for a double only if the advisor considers it a decision.
+        """
+        self.prompter = Prompter(game, screen, kept)
+        self.tutor = None if tutor is None else Tutor(Advisor(tutor), tutor_limit, game, self.prompter)
         self._game, self._session = game, game.session
         self._say = self.prompter.say
-        self._auto_roll = options.auto_roll
+        self._auto_roll = auto_roll
         self._has_persons = any(seat.is_person for seat in game.session.seats)
-        self._advisor = game.advisor
+        self._advisor = game.advisor()
         self._listed: Sequence[Play] = ()
         """The plays that typed numbers refer to."""
 
@@ -85,7 +85,7 @@ class TerminalView:
         while self._session.result is None:
             event = self._game.next_event()
             if event is None:
-                self._ask()
+                getattr(self, f"_ask_{self._game.asks}")()
             else:
                 self._follow(event)
         self._say_how_it_ended()
@@ -129,15 +129,6 @@ class TerminalView:
                 does = {"take": "takes", "drop": "passes", "beaver": f"beavers to {4 * cube}"}[kind]
                 self._say(f"{who} {does}.")
         self._game.follow(event)
-
-    def _ask(self) -> None:
-        {
-            "dice": self._ask_dice,
-            "answer": self._ask_answer,
-            "raccoon": self._ask_raccoon,
-            "roll": self._ask_roll,
-            "play": self._ask_play,
-        }[self._game.asks]()
 
     def _ask_until(
         self,

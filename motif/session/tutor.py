@@ -129,7 +129,7 @@ class Tutor:
 
     def _why(self, choice: ComparedPair) -> None:
         """Explain why one play is better: in sentences, or with probabilities if the advisor has no terms."""
-        from motif.analysis.explain import explain_play
+        from motif.analysis.explain.explanation import explain_play
 
         session, evaluator = self._game.session, self._advisor.evaluator
         assert session.roll is not None

@@ -201,9 +201,10 @@ def compare_ranked(
     """
     confirm = confirming_rollout(evaluator)
     first = ranking[0] if better is None else ranking.of(better)
-    second = (
-        next(one for one in ranking if not _same(one, first.play)) if worse is None else ranking.of(worse)
-    )
+    if worse is None:
+        second = next(one for one in ranking if one.play.position != first.play.position)
+    else:
+        second = ranking.of(worse)
     is_exact = EXACT in (first.source, second.source)
     if confirm is None or is_exact or abs(first.equity - second.equity) < ROLLOUT_THRESHOLD:
         return ComparedPair(first, second, None)
@@ -215,15 +216,11 @@ def compare_ranked(
     return ComparedPair(first, second, rolled)
 
 
-def _same(ranked: RankedPlay, play: Play) -> bool:
-    return ranked.play.position == play.position
-
-
 def compare_with_best(
     ranking: Ranking, evaluator: Evaluator, state: MatchState | None, play: Play
 ) -> ComparedPair | None:
     """Compare the best play of a `ranking` with `play`; return None if they are the same."""
-    if _same(ranking[0], play):
+    if ranking[0].play.position == play.position:
         return None
     return compare_ranked(ranking, evaluator, state, None, play)
 

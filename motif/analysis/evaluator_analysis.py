@@ -50,7 +50,6 @@ others."""
 _DIGITS = ".6g"
 """Features are float32, so more digits would be noise."""
 _QUANTILES = (5, 25, 50, 75, 95)
-_PERCENT = 100
 _FEW_UNITS = 10
 
 
@@ -237,7 +236,7 @@ def scale_of(evaluator: StaticEvaluator, head: str) -> ValueScale:
     low, high = bounds(head)
     if head == "equity":
         return ValueScale("x", 1.0, "equity", "points", low, high)
-    return ValueScale("x", 1.0, f"{HEAD_WORDS[head]} probability", "%", _PERCENT * low, _PERCENT * high)
+    return ValueScale("x", 1.0, f"{HEAD_WORDS[head]} probability", "%", 100 * low, 100 * high)
 
 
 @dataclass(frozen=True)

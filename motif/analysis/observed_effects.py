@@ -40,7 +40,6 @@ _SIDES = ("own", "opponent's")
 _WIDE = tuple(f"{side} {fact}" for side in _SIDES for fact in ("bar", "home points"))
 _BOTH_PIPS = tuple(f"{side} pips" for side in _SIDES)
 _ALL_PIPS = "all pips"
-_NO_PIPS = "no pips"
 _OTHER_PIPS = {"own": "opponent's pips", "opponent": "own pips"}
 
 
@@ -71,7 +70,7 @@ class Frame:
     @property
     def pips(self) -> str:
         """Name of the pip count held constant, in the phrase files."""
-        return next((name for name in (_ALL_PIPS, *_BOTH_PIPS) if name in self.held), _NO_PIPS)
+        return next((name for name in (_ALL_PIPS, *_BOTH_PIPS) if name in self.held), "no pips")
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import end_if_cancelled
 
 if TYPE_CHECKING:
-    from motif.analysis.explain import PositionExplanation
+    from motif.analysis.explain.explanation import PositionExplanation
 
 _Result = TypeVar("_Result")
 
@@ -141,7 +141,7 @@ class Details(NamedTuple):
 
 def details(position: Position, evaluator: Evaluator) -> Details:
     """Return the details of how `evaluator` values `position`; raises `PlayerError` if it has none."""
-    from motif.analysis.explain import explain_position
+    from motif.analysis.explain.explanation import explain_position
 
     seen = evaluator.details(position)
     # Only weight files have raw sums, which consist of terms.

@@ -6,7 +6,7 @@ The table is written as CSV and Parquet, one row per position.  Columns: ``posit
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,6 @@ _STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0)
 """Possible widths of a range of raw sums; the first that is at least a seventh of the raw factor is used: 0.5
 for BRAS, as in its article, and 0.2 for x."""
 _PARTS = 7
-_HUNDRED = 100.0
 
 Column = npt.NDArray[np.generic] | Sequence[str]
 
@@ -41,7 +40,7 @@ def position_columns(analysis: EvaluatorAnalysis, clusters: IntArray) -> dict[st
     }
     values: dict[str, Column] = {scale.raw: judged.raw}
     if scale.value == "S":
-        values |= {"S_me": analysis.values, "S_op": _HUNDRED - analysis.values}
+        values |= {"S_me": analysis.values, "S_op": 100.0 - analysis.values}
     else:
         values[analysis.head if scale.unit != "%" else f"{analysis.head}_percent"] = analysis.values
     taken = {*place, *values}
@@ -100,8 +99,3 @@ def ranges_csv(ranges: Sequence[ValueRange]) -> str:
         for one in ranges
     )
     return csv_text(names, rows)
-
-
-def ranges_record(ranges: Sequence[ValueRange]) -> list[dict[str, float]]:
-    """Return the ranges for the JSON summary."""
-    return [{name: rounded(value) for name, value in asdict(one).items()} for one in ranges]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from motif.analysis.judge import MatchOptions, for_match, valued_record
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, check_goes_on, legal_plays
+from motif.board.moves import check_goes_on, legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.doubling import CubeDecision, cube_decision
@@ -60,12 +60,13 @@ class RolloutQuestion(NamedTuple):
         """
         state = for_match(self.evaluator, self.options, self.state or self.match)
         cube_model = cube_model_of(state) if self.state is None else cube_model_for(self.state)
+        legal = legal_plays(self.position, roll)
         comparison = compare_plays(
             self.position,
             roll,
             self.evaluator,
             self.settings,
-            plays=_named_plays(self.position, roll, named) if named else None,
+            plays=[find_play(text, legal) for text in named] or None,
             candidates=CANDIDATES if candidates is None else candidates,
             cube_model=cube_model,
             jobs=self.jobs,
@@ -90,8 +91,3 @@ def cube_rollout_record(result: CubeRollout, static: CubeDecision) -> Record:
     """Return the JSON record of a rolled-out cube decision, with the static one."""
     shown = ("action", "no_double", "double_take", "double_pass", "exact")
     return result.to_dict() | {"static": {name: getattr(static, name) for name in shown}}
-
-
-def _named_plays(position: Position, roll: tuple[int, int], texts: list[str]) -> list[Play]:
-    legal = legal_plays(position, roll)
-    return [find_play(text, legal) for text in texts]

@@ -31,7 +31,6 @@ _PLAYED = 1e-4
 """Tolerance for the single-precision evaluator, as a share of the value's range."""
 _MIN_ROWS = 20
 """Minimum number of positions of a test."""
-_PERCENT = 100
 
 ValuesOf = Callable[[Board], FloatArray]
 
@@ -123,7 +122,7 @@ def _played(analysis: EvaluatorAnalysis, evaluator: StaticEvaluator) -> Iterator
     if analysis.head != "win" or weights is None or weights.calibration or weights.bearoff:
         # Calibrated and table probabilities are not functions of a raw sum.
         return
-    chances = _PERCENT * evaluator.evaluate_many(analysis.boards)[:, 0].astype(np.float64)
+    chances = 100 * evaluator.evaluate_many(analysis.boards)[:, 0].astype(np.float64)
     largest = float(np.abs(chances - analysis.values).max())
     yield ScoreTest(
         "the playing evaluator",
@@ -152,8 +151,7 @@ def _monotone(analysis: EvaluatorAnalysis, values: ValuesOf) -> Iterator[ScoreTe
         yield ScoreTest(
             name,
             f"Does {scale.named} fall if {what}?",
-            f"in {_PERCENT * falls.mean():.1f} % of {len(rows):,} positions; "
-            f"by {-change.mean():.2f} on average",
+            f"in {100 * falls.mean():.1f} % of {len(rows):,} positions; by {-change.mean():.2f} on average",
             _verdict(bool(falls.all()), claimed),
         )
 

@@ -45,7 +45,6 @@ WORDS = 20
 """Parameters described in a weight file."""
 MAX_BOARDS = 10_000
 """Maximum number of positions over which effects are measured."""
-_WHETHER = "whether "
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 _SLIGHT = 1 / 200
 """Share of a head's range below which an effect is negligible: for the equity, 0.03 points."""
@@ -224,7 +223,7 @@ def _before_verb(text: str) -> str:
 
 def _counted(parameter: Parameter, count: int, words: Phrases) -> tuple[str, dict[str, object]]:
     """Return the phrase for a `count` of a parameter and the values of its placeholders."""
-    unit, parts = parameter.unit, parameter.sentence.removeprefix(_WHETHER).split(" ")
+    unit, parts = parameter.unit, parameter.sentence.removeprefix("whether ").split(" ")
     # The registry's sentence usually begins with what is counted.
     place = next((k for k, part in enumerate(parts[:2]) if part == unit), None)
     phrase = "lead" if parameter.side == "difference" else "more"

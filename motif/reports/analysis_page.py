@@ -39,7 +39,6 @@ from motif.analysis.position_table import (
     POSITIONS_PARQUET,
     ValueRange,
     ranges_csv,
-    ranges_record,
     value_ranges,
     write_positions,
 )
@@ -150,7 +149,7 @@ def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], fold
     facts = {
         **analysis_summary(analysis, files),
         "effects": [_effect(effect) for effect in effects],
-        "ranges": ranges_record(found.ranges),
+        "ranges": [{name: rounded(value) for name, value in vars(one).items()} for one in found.ranges],
         "clusters": [_group(analysis, one) for one in found.clusters.groups],
         "silhouette": rounded(found.clusters.silhouette),
         "tests": [test.to_dict() for test in tests],
@@ -187,9 +186,14 @@ def _group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, objec
 
 def _effect(effect: EffectSummary) -> dict[str, object]:
     """Return an effect for the JSON summary."""
-    named: dict[str, object] = {name: getattr(effect, name) for name in ("name", "sentence", "held")}
-    sizes = {"amount": rounded(effect.amount), "gain": rounded(effect.gain)}
-    return {**named, **sizes, "expected": effect.expected}
+    return {
+        "name": effect.name,
+        "sentence": effect.sentence,
+        "held": effect.held,
+        "amount": rounded(effect.amount),
+        "gain": rounded(effect.gain),
+        "expected": effect.expected,
+    }
 
 
 def _plots(

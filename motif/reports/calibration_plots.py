@@ -22,6 +22,8 @@ from motif.rollouts.tally import error_over_groups
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.sampling.dataset import Dataset
 
+_Floats = npt.NDArray[np.floating]
+_Integers = npt.NDArray[np.integer]
 BINS = 10
 """Number of equal bins of probabilities from 0 to 1."""
 MIN_GAMES = 3
@@ -45,12 +47,7 @@ class Reliability:
     """Upper bound on the part of `rmse` due to rollout noise."""
 
 
-def reliability(
-    fitted: npt.NDArray[np.floating],
-    rollout: npt.NDArray[np.floating],
-    trials: npt.NDArray[np.integer],
-    game: npt.NDArray[np.integer],
-) -> Reliability:
+def reliability(fitted: _Floats, rollout: _Floats, trials: _Integers, game: _Integers) -> Reliability:
     """Compare `fitted` with `rollout`, both (n,), n > 0; `game` (n,) groups the positions."""
     places = np.minimum((fitted * BINS).astype(np.int64), BINS - 1)
     means = np.full((3, BINS), np.nan)
@@ -69,9 +66,7 @@ def reliability(
     )
 
 
-def _means(
-    fitted: npt.NDArray[np.floating], rollout: npt.NDArray[np.floating], game: npt.NDArray[np.integer]
-) -> tuple[float, float, float]:
+def _means(fitted: _Floats, rollout: _Floats, game: _Integers) -> tuple[float, float, float]:
     """Return the mean fitted and rollout probability and its standard error; NaN for too few games."""
     if len(np.unique(game)) < MIN_GAMES:
         return math.nan, math.nan, math.nan
@@ -91,7 +86,7 @@ _MARGIN = 0.03
 
 def plot_calibration(
     samples: Dataset,
-    fitted: npt.NDArray[np.floating],
+    fitted: _Floats,
     path: Path,
     *,
     title: str = "Calibration",
@@ -123,9 +118,7 @@ def plot_calibration(
                 _draw_panel(curves[column], counts[column], heading, known, labels, _LOOKS)
 
 
-def _compared(
-    samples: Dataset, fitted: npt.NDArray[np.floating], code: int, output: str
-) -> Reliability | None:
+def _compared(samples: Dataset, fitted: _Floats, code: int, output: str) -> Reliability | None:
     rows = (samples.position_class == code) & possible(output, samples.boards)
     if not rows.any():
         return None

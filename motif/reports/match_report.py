@@ -5,7 +5,7 @@ from pathlib import Path
 
 from motif.analysis.confirmation import CONFIRMED_Z, ROLLOUT_THRESHOLD
 from motif.analysis.cube_records import cube_words
-from motif.analysis.explain import Explanation
+from motif.analysis.explain.explanation import Explanation
 from motif.analysis.match.decisions import (
     KINDS_OF_DECISION,
     CostUnit,

@@ -156,7 +156,9 @@ def parts_between(
     seen = np.ascontiguousarray(-np.array(mixed)[:, ::-1])
     counted = counted_on(seen, with_next=situation.is_bringing_in and len(events) <= _MAX_CALM)
     gains = [Counted(*gain) for gain in zip(*map(shapley, counted.T), strict=True)]
-    exposed = _exposed(static)
+    parameters = weights_of(static).parameters.parameters
+    # Those that measure shots at the mover.
+    exposed = np.array([one.side == "own" and one.name in _SHOTS for one in parameters])
     if abs(fewer) >= MIN_SHOTS and exposed.any():
         *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
         if exposure * fewer > 0:
@@ -257,9 +259,3 @@ def _with_exposure(static: StaticEvaluator, seen: Board, exposed: BoolArray) -> 
         return mixed
 
     return switched_equities(values_of(static, np.concatenate([seen, seen]), exchanged))
-
-
-def _exposed(static: StaticEvaluator) -> BoolArray:
-    """Return which parameters (n,) measure shots at the mover."""
-    parameters = weights_of(static).parameters.parameters
-    return np.array([one.side == "own" and one.name in _SHOTS for one in parameters])

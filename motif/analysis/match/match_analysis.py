@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from motif.analysis.confirmation import DIGITS, confirming_rollout
 from motif.analysis.cube_records import cube_words
-from motif.analysis.explain import Explanation, explain_play
+from motif.analysis.explain.explanation import Explanation, explain_play
 from motif.analysis.judge import known_error_rate
 from motif.analysis.match.decision_errors import (
     NO_DOUBLE,
@@ -167,12 +167,6 @@ def worst_plays(
         better, less = choice.better.play, choice.shown_difference
         plays.append(WorstPlay(roll, names[roll.player], roll.play, better, one.error, less, why))
     return plays
-
-
-def worst_cubes(acts: Sequence[CubeAct], names: tuple[str, str], count: int) -> list[WorstCube]:
-    """Return the `count` worst cube decisions."""
-    wrong = sorted((act for act in acts if act.mistake), key=lambda act: act.error, reverse=True)
-    return [WorstCube(act, names[act.player]) for act in wrong[:count]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -418,6 +412,7 @@ def analyse_match(
     acts = judge_cube(decisions.chances, evaluator, confirm=settings, jobs=jobs) if cube else []
     lucks = tuple(map(RollLuck, decisions.rolls, roll_luck(decisions.rolls, static, cube=cube).tolist()))
     every, unit = tuple(match_decisions(judgements, acts)), CostUnit.of_length(record.length)
+    mistakes = sorted((act for act in acts if act.mistake), key=lambda act: act.error, reverse=True)
     return MatchAnalysis(
         analyst=evaluator.name,
         own_error_rate=known_error_rate(evaluator.name),
@@ -430,7 +425,7 @@ def analyse_match(
         score=_final_score(record),
         players=both_players(record.players, unit, evaluator.name, every, lucks, result_of(record)),
         plays=tuple(worst_plays(judgements, record.players, evaluator, worst, cube=cube)),
-        cubes=tuple(worst_cubes(acts, record.players, worst)),
+        cubes=tuple(WorstCube(act, record.players[act.player]) for act in mistakes[:worst]),
         decisions=every,
         lucks=lucks,
         record=record,

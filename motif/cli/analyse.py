@@ -21,7 +21,7 @@ from motif.runtime.files import check_target
 from motif.runtime.layout import columns, counted
 
 if TYPE_CHECKING:
-    from motif.analysis.match import MatchAnalysis
+    from motif.analysis.match.match_analysis import MatchAnalysis
     from motif.board.game_record import MatchRecord
 
 _ELSEWHERE = "use `motif inspect WEIGHTS --out DIR` to analyse an evaluator"
@@ -63,7 +63,7 @@ def analyse(
     --fast, and the rollout decides.  After several matches, the totals of each player follow; --json then has
     the keys `matches` and `players`.  See docs/how-to/match-analysis.md in motif's source.
     """
-    from motif.analysis.match import analyse_match, over_all
+    from motif.analysis.match.match_analysis import analyse_match, over_all
     from motif.reports.match_report import PLAYER_TITLES, match_page, player_rows, write_export
     from motif.runtime.files import write_text
 
@@ -102,7 +102,7 @@ def analyse(
 
 def _read(path: Path, jacoby: bool | None) -> "MatchRecord":
     """Read a match; raises `SettingError` if it has no Jacoby rule."""
-    from motif.analysis.match import check_jacoby
+    from motif.analysis.match.match_analysis import check_jacoby
     from motif.board.match_file import read_match
 
     record = read_match(path)

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from motif.analysis.judge import MatchOptions, evaluator_of
-from motif.cli.batches import PositionBatch, check_choice, write_records
 from motif.cli.options import (
     DEFAULT_PLAYER,
     JobsOption,
@@ -12,15 +11,17 @@ from motif.cli.options import (
     JudgeChoice,
     MaybeId,
     PlayerOption,
+    PositionBatch,
     SeedOption,
     Settings,
     StaticOption,
+    check_choice,
     command,
     complete_player,
     option,
     picture_option,
 )
-from motif.cli.printing import note, percent, print_board, print_table, printed_json, say
+from motif.cli.printing import note, percent, print_board, print_table, printed_json, say, write_records
 from motif.evaluators.known_players import entry_of, static_words, without_plies
 from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Record

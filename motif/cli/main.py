@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
 from motif.cli.options import UsageFault, convert_only_if_needed, with_options
-from motif.cli.printing import accept_any_text, complain, note, one_line
+from motif.cli.printing import accept_any_text, complain, note
 from motif.runtime.errors import (
     TRACEBACK_VARIABLE,
     FailedFitError,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from typer._click.shell_completion import CompletionItem
 
 INTERNAL_ERROR, FAILED, BAD_INPUT = 1, 1, 2
-_JSON = "--json"
 _replaced_stdout: object = None
 """The stream of `_keep_output_from_others`; collected as garbage, it would close its descriptor."""
 _OBJECTS_BEFORE_COLLECTION = 50_000
@@ -233,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shows its traceback.
     """
     _open_missing_streams()
-    if arguments is None and _JSON in sys.argv:
+    if arguments is None and "--json" in sys.argv:
         _keep_output_from_others()
     if arguments is None:
         gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
@@ -339,8 +338,11 @@ def _warnings_as_notes() -> Iterator[None]:
 
 
 def _ended(code: int, line: str) -> int:
+    # Without line breaks and other control characters; bytes of file names are escaped.
+    readable = line.encode("utf-8", "backslashreplace").decode("utf-8")
+    plain = "".join(mark if mark.isprintable() else " " for mark in readable)
     with suppress(OSError):  # A full disk must not change the exit code.
-        complain(one_line(f"motif: {line}"))
+        complain(f"motif: {' '.join(plain.split())}")
     return code
 
 

@@ -221,6 +221,23 @@ PlayerOption = Annotated[str, player_option(PLAYERS)]
 JudgeOption = Annotated[str | None, player_option(PLAYERS, show_default=JUDGE)]
 StaticOption = Annotated[str, player_option(f"Player for both sides: {static_words()}.")]
 HtmlOption = Annotated[Path | None, html_option()]
+PositionBatch = Annotated[
+    str | None, option("File with one ID per line, instead of ID; - for standard input.", "FILE")
+]
+DecisionBatch = Annotated[
+    str | None,
+    option("File with one ID D1 D2 per line, or ID if it holds the roll; - for standard input.", "FILE"),
+]
+
+
+def check_choice(identifier: str | None, batch: str | None, wanted: str) -> None:
+    """Raise `SettingError` unless either the `wanted` arguments or a batch file is given."""
+    if identifier is None and batch is None:
+        raise SettingError(f"missing argument: {wanted}, or --batch FILE")
+    if identifier is not None and batch is not None:
+        raise SettingError(f"{wanted} and --batch cannot be combined")
+
+
 # Options and defaults of the fields with these names, in all settings.
 _SHARED: dict[str, tuple[Any, Any]] = {"seed": (SeedOption, 0), "player": (PlayerOption, DEFAULT_PLAYER)}
 _COMPLETIONS = {"parameters": complete_parameters, "label": complete_player}

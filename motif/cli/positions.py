@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from motif.analysis.judge import JUDGE, MatchOptions, evaluator_of, for_match, valued_record
 from motif.analysis.phrases import LANGUAGE
-from motif.cli.batches import DecisionBatch, PositionBatch, check_choice, write_records
 from motif.cli.options import (
     DEFAULT_PLAYER,
+    DecisionBatch,
     FirstDie,
     HtmlOption,
     IdArgument,
@@ -22,23 +22,32 @@ from motif.cli.options import (
     MatchChoice,
     MaybeId,
     PlayerOption,
+    PositionBatch,
     SecondDie,
     Settings,
+    check_choice,
     command,
     option,
     player_option,
 )
-from motif.cli.printing import percent, print_board, print_table, print_valued, printed_json, say
+from motif.cli.printing import (
+    percent,
+    print_board,
+    print_table,
+    print_valued,
+    printed_json,
+    say,
+    write_records,
+)
 from motif.evaluators.known_players import without_plies
 from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.frames import Record
 from motif.runtime.layout import columns, counted
 
 if TYPE_CHECKING:
-    from motif.analysis.explain import Explanation
+    from motif.analysis.explain.explanation import Explanation
     from motif.board.match_state import MatchState
     from motif.board.position import Position
-    from motif.evaluators import Evaluator
     from motif.evaluators.bearoff import BearoffChances, RaceDistribution
     from motif.evaluators.cube_model import CubeModel
     from motif.players.ranking import RankedPlay, Ranking
@@ -208,7 +217,11 @@ def hint(
     if roll is None:
         if rolling.rollout:
             raise SettingError("--rollout requires dice; for cube decisions see `motif rollout --cubeful`")
-        _print_cube(position, options.state_of(match), evaluator, player, json, jobs)
+        from motif.analysis.cube_records import cube_answers
+        from motif.cli.cube import print_answer
+
+        asked = [(position, options.state_of(match))]
+        print_answer(next(cube_answers(asked, evaluator, player, jobs=jobs)), player, json)
         return
     ranking, record = hint_record(position, roll, match, evaluator, player, options)
     comparison, by_whom = None, ""
@@ -288,20 +301,6 @@ def _roll_out(
     if not cube_model.is_cubeless:
         rolled["cubeful"], how = True, f"{how}, cubeful"
     return comparison, how, comparison.to_dict() | rolled
-
-
-def _print_cube(
-    position: "Position",
-    state: "MatchState",
-    evaluator: "Evaluator",
-    player: str,
-    json: bool,
-    jobs: int | None,
-) -> None:
-    from motif.analysis.cube_records import cube_answers
-    from motif.cli.cube import print_answer
-
-    print_answer(next(cube_answers([(position, state)], evaluator, player, jobs=jobs)), player, json)
 
 
 def read_decision(
@@ -415,7 +414,7 @@ def explain(
     term; all terms add up exactly.  Plays are valued for the match and cube given by the options or by the
     ID; terms are always for cubeless money play.  See docs/how-to/explain.md in motif's source.
     """
-    from motif.analysis.explain import explain_play
+    from motif.analysis.explain.explanation import explain_play
     from motif.board.moves import legal_plays
     from motif.board.notation import find_play
 

@@ -4,13 +4,15 @@ import io
 import json
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from motif.runtime.frames import Record, finite
 from motif.runtime.layout import columns, wrapped
+from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
     from motif.analysis.phrases import Phrases
@@ -18,14 +20,9 @@ if TYPE_CHECKING:
     from motif.board.position import Position
 
 _MONEY_GAMMON = 0.5
+_LINES_AT_ONCE = 1000
 PIPED_WIDTH = 120
 """Width of the output, in columns, if it is not a terminal."""
-
-
-def one_line(text: str) -> str:
-    """Return `text` without line breaks and other control characters; bytes of file names are escaped."""
-    readable = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return " ".join("".join(mark if mark.isprintable() else " " for mark in readable).split())
 
 
 def json_line(document: object) -> str:
@@ -41,6 +38,20 @@ def printed_json(json: bool, record: object) -> bool:
     if json:
         print(json_line(record))
     return json
+
+
+def write_records(
+    records: Iterator[Record], total: int, json: bool, describe: Callable[[Record], str]
+) -> None:
+    """Print each record when it is ready, with a progress bar unless the output is a terminal."""
+    form = json_line if json else describe
+    output = sys.stdout  # rich replaces sys.stdout while it shows a bar
+    quiet: nullcontext[Advance] = nullcontext(lambda steps=1: None)
+    with quiet if output.isatty() else progress(f"{total} lines", total) as advance:
+        for number, record in enumerate(records, 1):
+            output.write(form(record) + "\n")
+            if number % _LINES_AT_ONCE == 0:
+                advance(_LINES_AT_ONCE)
 
 
 def _text(value: object) -> str:

@@ -23,8 +23,8 @@ from motif.runtime.lazy_imports import lazy_names
 from motif.runtime.progress import COMPILATION
 
 if TYPE_CHECKING:
-    from motif.analysis.explain import Explanation as Explanation
-    from motif.analysis.match import MatchAnalysis as MatchAnalysis
+    from motif.analysis.explain.explanation import Explanation as Explanation
+    from motif.analysis.match.match_analysis import MatchAnalysis as MatchAnalysis
     from motif.analysis.turn import TurnDecision as TurnDecision
     from motif.benchmarks.benchmark_making import MakeSettings as MakeSettings
     from motif.benchmarks.benchmark_making import make_benchmark as make_benchmark

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.analysis.cube_records import cube_answers
-from motif.analysis.explain import Explanation, explain_play
+from motif.analysis.explain.explanation import Explanation, explain_play
 from motif.analysis.judge import JUDGE, MatchOptions, for_match, is_score, judge_name
-from motif.analysis.match import MatchAnalysis, analyse_match
-from motif.analysis.match.match_analysis import WORST
+from motif.analysis.match.match_analysis import WORST, MatchAnalysis, analyse_match
 from motif.analysis.phrases import LANGUAGE
 from motif.analysis.turn import TurnDecision, decide_turn
 from motif.board.game_record import MatchRecord

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from motif.analysis.explain import explain_play
+from motif.analysis.explain.explanation import explain_play
 from motif.analysis.explain.reasons import REST
 from motif.analysis.judge import judge_of
 from motif.board.diagram import text_diagram

@@ -15,9 +15,9 @@ from motif.analysis.confirmation import (
     confirming_rollout,
     roll_out_pairs,
 )
-from motif.analysis.match import analyse_match
 from motif.analysis.match.decision_errors import judge_cube, judge_plays, valued_state
 from motif.analysis.match.decisions import match_decisions
+from motif.analysis.match.match_analysis import analyse_match
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_play
+from motif.analysis.explain.explanation import explain_play
 from motif.analysis.explain.split import split
 from motif.analysis.explain.valued_position import SOURCE_WEIGHTS, valued_position, values_of
 from motif.board.moves import legal_plays

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_play, explain_position
+from motif.analysis.explain.explanation import explain_play, explain_position
 from motif.analysis.explain.groups import Viewpoint
 from motif.analysis.phrases import languages, phrases
 from motif.board.identifiers import position_from_gnubg_id

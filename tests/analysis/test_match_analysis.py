@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.analysis.match import analyse_match, review
+from motif.analysis.match import review
 from motif.analysis.match.decision_errors import (
     CLOSE,
     MISTAKE_KINDS,
@@ -16,6 +16,7 @@ from motif.analysis.match.decision_errors import (
     valued_state,
 )
 from motif.analysis.match.decisions import match_decisions, rating
+from motif.analysis.match.match_analysis import analyse_match
 from motif.analysis.match.record_walk import PlayedRoll, unit_of, walk
 from motif.analysis.match.review import Review, ReviewedCube
 from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Turn, jacoby_rule

@@ -7,9 +7,9 @@ import pytest
 
 import motif
 from motif.analysis.confirmation import ROLLOUT_THRESHOLD
-from motif.analysis.match import MatchAnalysis
 from motif.analysis.match.decision_errors import valued_state
 from motif.analysis.match.decisions import CostUnit
+from motif.analysis.match.match_analysis import MatchAnalysis
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.cli.main import main

@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_play
 from motif.analysis.explain.board_facts import CONCEPTS
 from motif.analysis.explain.concepts import Event, events_between, hybrid, shapley
-from motif.analysis.explain.explanation import Explanation
+from motif.analysis.explain.explanation import Explanation, explain_play
 from motif.analysis.explain.reasons import BEYOND, REST
 from motif.analysis.explain.situation import Situation, own_checkers
 from motif.analysis.phrases import languages

@@ -4,7 +4,8 @@ import pytest
 
 import motif
 from motif.analysis.confirmation import KnownPlay, known_pair
-from motif.analysis.explain import explain_play, explanation
+from motif.analysis.explain import explanation
+from motif.analysis.explain.explanation import explain_play
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import phrases
 from motif.board.match_state import MatchState

@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_play
 from motif.analysis.explain.board_facts import CONCEPTS
+from motif.analysis.explain.explanation import explain_play
 from motif.analysis.explain.reasons import BEYOND
 from motif.analysis.phrases import phrases
 from motif.board.match_state import MatchState

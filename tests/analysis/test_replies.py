@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from motif.analysis.explain import explain_play
+from motif.analysis.explain.explanation import explain_play
 from motif.board.movegen import ROLL_COUNTS, ROLLS
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from motif.analysis.confirmation import difference_shown
-from motif.analysis.explain import explain_play
-from motif.analysis.explain.explanation import Explanation
+from motif.analysis.explain.explanation import Explanation, explain_play
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import phrases
 from motif.board.diagram import SCORE_WORDS, describe_score

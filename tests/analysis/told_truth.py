@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from motif.analysis.explain import Explanation
 from motif.analysis.explain.board_facts import FORGONE
+from motif.analysis.explain.explanation import Explanation
 from motif.analysis.explain.reasons import Reason
 from motif.board.moves import play_batches
 from tests.board.oracle import PlainBoard, boards_after, other_view

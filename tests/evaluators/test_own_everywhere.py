@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.analysis.match import analyse_match
+from motif.analysis.match.match_analysis import analyse_match
 from motif.benchmarks.benchmark_files import BenchmarkFile
 from motif.board.match_state import MatchState
 from motif.board.moves import play_batches

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motif.analysis.match import MatchAnalysis, analyse_match
 from motif.analysis.match.decisions import MatchDecision
+from motif.analysis.match.match_analysis import MatchAnalysis, analyse_match
 from motif.board.game_record import MatchRecord
 from motif.board.match_file import read_match
 from motif.evaluators import load_evaluator

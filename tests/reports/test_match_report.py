@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from motif.analysis.match import analyse_match
+from motif.analysis.match.match_analysis import analyse_match
 from motif.board.marks import MIN_RATED
 from motif.board.mat_file import parse_mat
 from motif.evaluators import load_evaluator

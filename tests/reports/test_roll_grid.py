@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from motif.analysis.explain import explain_play
+from motif.analysis.explain.explanation import explain_play
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position

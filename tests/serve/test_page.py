@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.analysis.confirmation import SHORT
-from motif.analysis.match import analyse_match
+from motif.analysis.match.match_analysis import analyse_match
 from motif.analysis.match.review import Review, ReviewedRoll
 from motif.board.marks import LOWEST_PR_RATING, PR_RATINGS
 from motif.board.mat_file import mat_text, parse_mat

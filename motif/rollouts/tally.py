@@ -12,9 +12,10 @@ Whole cycles of 1,296 trials
     are assumed to vary like the other pairs with the same first roll.
 Whole rounds of 36 trials
     contain each first roll and each second roll once.  The residuals e of a least-squares fit
-    y = mean + first roll + second roll, with d remaining degrees of freedom, give the covariance n e'e / d
-    for n trials.  A single round is too short for this fit; its first rolls are cells as above, with all
-    doubles in one cell.
+    y = mean + first roll + second roll, with the leverage h of each trial, give the covariance
+    sum of e'e / (1 - h).  It is not too small where the trials after some rolls vary more than others
+    (MacKinnon and White, 1985, HC2).  A single round is too short for this fit; its first rolls are cells as
+    above, with all doubles in one cell.
 Remaining trials
     count as random.
 """
@@ -136,9 +137,12 @@ def _rounds_covariance(values: FloatArray, rolls: IntArray) -> FloatArray:
     strengths, directions = np.linalg.eigh(pairs)
     independent = strengths > _RANK_TOLERANCE * strengths[-1]
     directions, strengths = directions[:, independent], strengths[independent]
-    effects = directions @ ((directions.T @ sums) / strengths[:, None])
-    residuals = values - effects[columns].sum(axis=1)
-    return len(values) / (len(values) - len(strengths)) * (residuals.T @ residuals)
+    directions /= np.sqrt(strengths)
+    loads = directions[columns].sum(axis=1)
+    # Two doubles follow each other once in a cycle at most, so that no leverage is 1.
+    free = 1 - np.sum(loads**2, axis=1, keepdims=True)
+    residuals = (values - loads @ (directions.T @ sums)) / np.sqrt(free)
+    return residuals.T @ residuals
 
 
 def _cell_residuals(values: FloatArray, cells: IntArray) -> FloatArray:

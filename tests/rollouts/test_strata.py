@@ -1,5 +1,7 @@
 """Stratified dice: how evenly first rolls occur, and whether the standard errors are right."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -130,6 +132,19 @@ def test_the_standard_error_matches_the_scatter(trials, together):
         assert stated < 0.9 * random
     if trials >= CYCLE and trials % ROUND == 0:
         assert stated == pytest.approx(scatter, rel=4 / 20)
+
+
+def test_the_standard_error_matches_the_scatter_where_only_doubles_go_on():
+    """With most games cashed after one roll, all the variance is in the rolls that a round holds once."""
+    goes_on, results, stated = np.equal(*ROLLS.T), [], []
+    for item in range(600):
+        first = first_rolls(0, item, 0, 2 * ROUND)
+        ends = np.random.default_rng(item).choice([-1.0, 1.0], len(first))
+        tally = Tally(1, partial(first_rolls, 0, item))
+        tally.add(np.where(goes_on[first[:, 0]], ends, 1.0)[:, None])
+        results.append(tally.mean()[0])
+        stated.append(tally.covariance()[0, 0])
+    assert np.sqrt(np.mean(stated)) == pytest.approx(np.std(results, ddof=1), rel=0.12)
 
 
 def tally_without(made: Made, item: int, trials: int) -> float:

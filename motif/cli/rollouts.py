@@ -25,6 +25,8 @@ from motif.runtime.layout import capitalized, counted, p_text, plus_minus
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from motif.analysis.rollout_records import RolloutQuestion
     from motif.board.match_state import MatchState
     from motif.doubling import CubeDecision
@@ -126,7 +128,8 @@ def _play_out(question: "RolloutQuestion", json: bool) -> None:
         return
     print_board(question.position, question.match)
     _print_result(result)
-    say(f"{_counted(int(result.trials[0]))} by {_by_whom(question)}, in {result.seconds:.1f} s")
+    trials = _counted(int(result.trials[0]), [float(result.se[0, -1])])
+    say(f"{trials} by {_by_whom(question)}, in {result.seconds:.1f} s")
 
 
 def _decide(question: "RolloutQuestion", json: bool) -> None:
@@ -138,12 +141,16 @@ def _decide(question: "RolloutQuestion", json: bool) -> None:
         return
     print_board(question.position, question.state)
     _print_cube(result, static)
-    say(f"{_counted(result.trials)} of each by {_by_whom(question)}, in {result.seconds:.1f} s")
+    trials = _counted(result.trials, [float(result.se[-1]), result.double_take_se])
+    say(f"{trials} of each by {_by_whom(question)}, in {result.seconds:.1f} s")
 
 
-def _counted(trials: int, what: str = "") -> str:
-    """Return a number of trials, with a note on a single one."""
-    return counted(trials, "trial") + what + " (no standard error)" * (trials == 1)
+def _counted(trials: int, errors: "Collection[float | None]", what: str = "") -> str:
+    """Return a number of trials, with a note on a single one or on `errors` of equities that are 0."""
+    note = " (no standard error)" if trials == 1 else ""
+    if 0 in errors:
+        note = " (a standard error of 0 leaves out results that did not occur)"
+    return counted(trials, "trial") + what + note
 
 
 def _known(error: float | None, text: str) -> str:
@@ -223,7 +230,7 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
         rows.append((f"{rank}.", str(of.play), *cells)[:count])
     print_table(columns[:count], rows, left=2)
     say(_verdict(comparison))
-    each = _counted(comparison.trials, " per play")
+    each = _counted(comparison.trials, [float(play.se[-1]) for play in comparison.plays], " per play")
     trials = f"{comparison.all_trials} trials in total" if early and comparison.trials > 1 else each
     say(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import motif.cli.main as program
+from motif.board.position import Position
 from motif.runtime.progress import ON_COMPILING
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -277,6 +278,15 @@ def test_a_single_trial_has_no_standard_error(motif, words, said):
     assert said in out
     assert "nan" not in out
     assert "±" not in out
+
+
+@pytest.mark.parametrize("words", [(), ("--stratified",), ("--cubeful",)])
+def test_trials_without_differences_say_what_their_error_leaves_out(motif, words):
+    almost_won = Position.from_points({1: 2}, {6: 3, 12: 12}).gnubg_id
+    rollout = ("rollout", "--player", "pubeval", "--trials", 36, "--jobs", 1, *words)
+    note = "36 trials (a standard error of 0 leaves out results that did not occur)"
+    assert note in motif(*rollout, almost_won).out
+    assert "leaves out" not in motif(*rollout, START).out
 
 
 def test_columns_of_a_hint_line_up_at_100_percent(motif):

@@ -1,5 +1,6 @@
 """Reports of a match analysis: text, an HTML page, annotated match files and tables of decisions."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -327,7 +328,8 @@ def _games(analysis: MatchAnalysis) -> dict[str, dict[str, list[str]]]:
         return {}
     rows = {}
     for number, score, won, rate, luck, other_rate, other_luck in game_rows(analysis):
-        rows[f"game {number} at {score}"] = [won, f"{rate} / {other_rate}", f"{luck} / {other_luck}"]
+        figures = [won, f"{rate} / {other_rate}", f"{luck} / {other_luck}"]
+        rows[_unbroken(f"game {number} at {score}")] = figures
     return {"": rows}
 
 
@@ -357,9 +359,11 @@ def _cube_decision(cube: WorstCube, unit: CostUnit) -> ShownDecision:
 
 
 def _unbroken(text: str) -> str:
-    """Return `text` with non-breaking spaces between numbers and units."""
+    """Return `text` with non-breaking spaces between numbers and units, and hyphens between scores."""
     space = "\N{NO-BREAK SPACE}"
-    return text.replace(" % MWC", f"{space}%{space}MWC").replace(" points", f"{space}points")
+    text = text.replace(" % MWC", f"{space}%{space}MWC")
+    text = re.sub(r"(?<=\d) (?=point|decision)", space, text)
+    return re.sub(r"(?<=\d)-(?=\d)", "\N{NON-BREAKING HYPHEN}", text)
 
 
 def check_export(path: Path, matches: int) -> None:

@@ -31,6 +31,13 @@ def test_the_page_needs_nothing_else(analysis):
     assert NAMES[0] not in page
 
 
+def test_scores_and_counts_are_not_broken_on_a_narrow_screen(analysis):
+    page = match_page(analysis)
+    assert "game 1 at 0\N{NON-BREAKING HYPHEN}0" in page
+    assert re.search(r"\d\N{NO-BREAK SPACE}decision", page)
+    assert not re.search(r"\(\d+ decision", page)
+
+
 def test_every_drawing_is_svg_of_its_own(analysis):
     drawings = re.findall(r"<svg.*?</svg>", match_page(analysis), re.DOTALL)
     assert len(drawings) == 2 * len(analysis.plays) + len(analysis.cubes)

@@ -16,7 +16,7 @@ from motif.board.moves import Play, check_legal, illegal_play, legal_plays, pars
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
 from motif.board.rules import MAX_CUBE, MAX_SCORE, RESIGNATIONS, is_match_point
-from motif.runtime.errors import MotifError, RecordError, shown
+from motif.runtime.errors import MotifError, PlayError, RecordError, shown
 from motif.runtime.layout import counted
 from motif.runtime.limits import GAME_MOVES
 
@@ -360,8 +360,21 @@ class GameRecorder(GameProgress):
         roll = parse_roll(dice)
         plays = legal_plays(self.position, roll)
         only = plays[0] if len(plays) == 1 else None
-        play = recorded_play(moves, self.position, plays) if moves else only
+        play = self._play_of(moves, plays) if moves else only
         self.add(Turn(player, roll, play))
+
+    def _play_of(self, moves: str, plays: Sequence[Play]) -> Play:
+        """Return `recorded_play`; an error names an earlier illegal play, which may be its cause."""
+        try:
+            return recorded_play(moves, self.position, plays)
+        except PlayError as error:
+            turns = (one for one in self._actions if isinstance(one, Turn))
+            illegal = (one for one in turns if one.play is not None and not one.play.is_legal)
+            if (earlier := next(illegal, None)) is None:
+                raise
+            roll = "{}{}".format(*earlier.roll)
+            said = f"{error}; an earlier play of the game is illegal, {roll}: {earlier.play}"
+            raise PlayError(said) from None
 
     def win(self, winner: int, points: int) -> None:
         """Record that `winner` won `points`, by resignation if the game is not over."""

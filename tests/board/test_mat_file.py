@@ -162,6 +162,13 @@ def test_an_illegal_play_is_only_what_its_moves_say(tmp_path):
             write_match(tmp_path / "a.mat", changed)
 
 
+def test_a_play_that_cannot_be_made_after_an_illegal_one_names_both():
+    text = BY_GNUBG.replace("8/5 6/5", "8/5 6/4").replace("13/9 13/9", "13/9 3/2")
+    said = "line 8: game 1, move 2: '24/20 24/20 13/9 3/2' is not a legal play; .*; an earlier play of the "
+    with pytest.raises(RecordError, match=said + "game is illegal, 31: 8/5 6/4$"):
+        parse_mat(text)
+
+
 def test_a_resignation_may_have_a_cell_of_its_own():
     resigned = BY_GNUBG.replace("63: \n", "Resigns\n")
     game = parse_mat(resigned).games[0]

@@ -1,7 +1,7 @@
 """Match records of eXtreme Gammon (.xg) and BGBlitz (.bgf), read with gammonview.
 
 gammonview (package `gvformat`) converts both formats to the same kind of document: games and their actions,
-each with the resulting position as an OGID. The play is the legal play that leads to this position.
+each with the resulting position as an OGID. The play is the one that leads to this position.
 Analyses in the files are ignored.
 
 gammonview unpacks and converts any input, in time quadratic in the number of moves of a game.  The unpacked
@@ -18,9 +18,13 @@ from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from motif.board.game_record import CubeAction, GameRecord, GameRecorder, MatchRecord, Turn, with_crawford
 from motif.board.mat_file import mat_name
-from motif.board.moves import checked_roll, legal_plays
+from motif.board.moves import checked_roll, illegal_play, legal_plays
+from motif.board.notation import MAX_MOVES, OFF, Play
+from motif.board.position import Position
 from motif.board.smile import SmileError, list_lengths
 from motif.board.xgid_ogid import position_from_ogid
 from motif.runtime.errors import MotifError, RecordError, plain_text
@@ -176,19 +180,33 @@ def _game(game: dict[str, Any], where: str, before: tuple[int, int], *, money: b
 def _record_ply(ply: dict[str, Any], game: GameRecorder) -> None:
     """Record one of gammonview's plies; a ply that marks the end of the game adds no action."""
     kind, player = ply["action_id"], 0 if ply["color"] == _WHITE else 1
-    if kind in _ROLLS:
+    # gammonview writes an illegal play as a set-up position with dice.
+    if kind in _ROLLS or (kind == _SET_POSITION and ply.get("d1")):
         roll = checked_roll(ply["d1"], ply["d2"])
         after, _ = position_from_ogid(ply["ogid_after"])
-        same = [play for play in legal_plays(game.position, roll) if play.position == after]
-        if not same:
-            raise RecordError("the play of the roll {}{} is not legal".format(*roll))
-        game.add(Turn(player, roll, same[0]))
+        game.add(Turn(player, roll, _play_to(after, game.position, roll)))
     elif kind == _DOUBLE:
         game.add(CubeAction(player, game.answer_to(player)))
     elif kind in (_TAKE, _DROP):
         game.add(CubeAction(player, "take" if kind == _TAKE else "drop"))
     elif kind == _SET_POSITION:
-        raise RecordError("the play that was made is not legal, or a position was set up")
+        raise RecordError("a position was set up here; a record must begin at the starting position")
+
+
+def _play_to(after: Position, before: Position, roll: tuple[int, int]) -> Play:
+    """Return the play, legal or not, that leads from `before` to `after`."""
+    plays = legal_plays(before, roll)
+    if same := [play for play in plays if play.position == after]:
+        return same[0]
+    change = np.maximum(after.switch_sides().board, 0) - np.maximum(before.board, 0)
+    points = np.arange(len(change))[::-1]
+    starts, ends = (np.repeat(points, np.maximum(count[::-1], 0)).tolist() for count in (-change, change))
+    ends += [OFF] * (len(starts) - len(ends))
+    if len(ends) <= len(starts) and 0 < len(starts) <= MAX_MOVES:
+        play = illegal_play(list(zip(starts, ends, strict=True)), before, plays)
+        if play is not None and play.position == after:
+            return play
+    raise RecordError("the play of the roll {}{} is not legal".format(*roll))
 
 
 def _tags(document: dict[str, Any], length: int) -> Iterator[tuple[str, str]]:

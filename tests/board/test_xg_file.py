@@ -16,10 +16,13 @@ from motif.board.game_record import (
     MatchRecord,
     Turn,
     crawford_game,
+    illegal_plays,
 )
-from motif.board.mat_file import mat_text
+from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_file import parse_bgf, parse_xg
 from motif.board.moves import legal_plays
+from motif.board.notation import Play
+from motif.board.position import Position
 from motif.runtime.errors import RecordError
 from tests.board.xg_writer import xg_content
 
@@ -118,12 +121,38 @@ def test_a_number_out_of_range_is_damage(key, number, monkeypatch):
         parse_bgf(b"{}", "match.bgf")
 
 
-def test_a_play_that_is_not_legal_is_named():
-    record = match(0)
+def with_first_turn(turn: Turn) -> MatchRecord:
+    """A match whose only game is resigned after `turn`."""
+    game = GameRecord((0, 0), (turn,), GameResult(0, 1, resigned=True))
+    return replace(match(0), games=(game,))
+
+
+def test_an_illegal_play_is_kept_as_it_was_made():
     wrong = Turn(0, (2, 1), legal_plays("4HPwATDgc/ABMA", (6, 5))[0])
-    games = (replace(record.games[0], actions=(wrong, *record.games[0].actions[1:])),)
+    read = parse_xg(xg_content(with_first_turn(wrong)), "match.xg")
+    (illegal,) = illegal_plays(read)
+    assert (illegal.game, illegal.move, illegal.roll, illegal.play) == (1, 1, "21", wrong.play.notation)
+    assert read.games[0].actions[0].play.position == wrong.play.position
+    assert parse_mat(mat_text(read)).games == read.games
+
+
+def test_a_set_up_position_with_dice_is_an_illegal_play(monkeypatch):
+    wrong = Turn(0, (2, 1), legal_plays("4HPwATDgc/ABMA", (6, 5))[0])
+    content = xg_content(with_first_turn(wrong))
+    document = gvformat.convert_xg(content)
+    ply = document["games"][0]["plies"][0]
+    monkeypatch.setattr(gvformat, "convert_bgf", lambda content: document)
+    ply["action_id"] = 31
+    assert parse_bgf(b"{}", "match.bgf").games == parse_xg(content, "match.xg").games
+    del ply["d1"]
+    with pytest.raises(RecordError, match=r"match\.bgf: game 1, action 1: a position was set up here; "):
+        parse_bgf(b"{}", "match.bgf")
+
+
+def test_a_play_that_checkers_cannot_make_is_named():
+    dance = Turn(0, (2, 1), Play(Position.start().switch_sides(), (), ()))
     with pytest.raises(RecordError, match=r"match\.xg: game 1, action 1: .*not legal"):
-        parse_xg(xg_content(replace(record, games=games)), "match.xg")
+        parse_xg(xg_content(with_first_turn(dance)), "match.xg")
 
 
 @pytest.mark.parametrize("cut", [3, 100, 8232, 8300, 9000])

@@ -24,6 +24,7 @@ QUICK = ("evaluate", "hint", "cube ", "benchmark line.bm")
 SMALLER = {
     "--games 20000": "--games 20",
     "--games 10000": "--games 20",
+    "--games 1500": "--games 20",
     "cube-windows --games 200": "cube-windows --games 20 --player motif-v1",
     "--positions 2000": "--positions 300",
     "--passes 10": "--passes 2",

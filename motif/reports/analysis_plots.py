@@ -462,7 +462,7 @@ def draw_inflation(analysis: EvaluatorAnalysis, path: Path) -> None:
         axes.axvline(HIGH_VIF, color=INK, linewidth=0.8, linestyle="--")
         name_rows(axes, [names[k] for k in order])
         axes.xaxis.set_major_formatter("{x:,g}")
-        axes.set_xlabel(f"variance inflation factor; dashed: {HIGH_VIF:g}")
+        axes.set_xlabel(f"variance inflation factor, log scale; dashed: {HIGH_VIF:g}")
 
 
 def draw_effects(positions: Observed, effects: Sequence[EffectSummary], title: str, path: Path) -> None:

@@ -7,7 +7,7 @@ such as millions of empty lists, is refused first.
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, get_args, get_origin
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -128,7 +128,7 @@ class BodyRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[object, None, Response]]:
         """See `APIRoute.get_route_handler`."""
         handler = super().get_route_handler()
-        known = [parameter.alias for parameter in self.dependant.query_params]
+        known = {one.alias: _is_list(one.field_info.annotation) for one in self.dependant.query_params}
         body = None if self.body_field is None else self.body_field.field_info.annotation
         model = body if isinstance(body, type) and issubclass(body, BaseModel) else None
 
@@ -148,14 +148,20 @@ def _without_type(request: Request) -> list[tuple[bytes, bytes]]:
     return [line for line in request.headers.raw if line[0] != b"content-type"]
 
 
-def _check_query(request: Request, known: Sequence[str]) -> None:
-    """Raise `InvalidRequest` for a query parameter that is not `known`, or is given twice."""
-    names = [name for name, _ in request.query_params.multi_items()]
-    for name in names:
-        where, there = plain_text(name), listed(known) if known else "none"
+def _is_list(kind: object) -> bool:
+    return any(get_origin(one) is list for one in (kind, *get_args(kind)))
+
+
+def _check_query(request: Request, known: Mapping[str, bool]) -> None:
+    """Raise `InvalidRequest` for a query parameter that is not `known`, or is given twice.
+
+    `known` says which parameters are lists, which may be.
+    """
+    for name in request.query_params:
+        where, there = plain_text(name), listed([*known]) if known else "none"
         if name not in known:
             raise InvalidRequest(f"{where}: unknown query parameter; this route has {there}", where)
-        if names.count(name) > 1:
+        if not known[name] and len(request.query_params.getlist(name)) > 1:
             raise InvalidRequest(f"{where}: duplicate query parameter", where)
 
 

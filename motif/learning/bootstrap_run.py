@@ -12,7 +12,6 @@ import shutil
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, cast
 
 from motif.compiler.background import precompile_in_background
 from motif.contests import play_money_games
@@ -204,15 +203,23 @@ def _make_version(
 
     tell(f"{name}: measuring strength in contests of {config.strength_games} games")
     stopwatch = Stopwatch()
-    player, seed = load(str(home / WEIGHTS)), config.strength_seed(version)
-    strength = [
-        play_money_games(player, load(opponent), config.strength_games, seed=seed, jobs=jobs)
-        for opponent in (_REFERENCE, previous)
-    ]
+    strength = _strength(config, home, previous, version, jobs)
     seconds["measure"] = stopwatch.seconds
-    summary = _summary(config, version, positions, seconds, fit, *strength)
+    summary = _summary(config, version, positions, seconds, fit, strength)
     write_text(home / SUMMARY, json.dumps(summary.to_dict(), indent=1) + "\n")
     return summary
+
+
+def _strength(
+    config: BootstrapConfig, home: Path, previous: str, version: int, jobs: int | None
+) -> tuple[ContestResult, ContestResult]:
+    """Return the results of money games against PubEval and against the previous version."""
+    player, seed = load(str(home / WEIGHTS)), config.strength_seed(version)
+    reference, before = (
+        play_money_games(player, load(opponent), config.strength_games, seed=seed, jobs=jobs)
+        for opponent in (_REFERENCE, previous)
+    )
+    return reference, before
 
 
 def _summary(
@@ -221,11 +228,9 @@ def _summary(
     positions: int,
     seconds: dict[str, float],
     fit: FittedWeights,
-    reference: ContestResult,
-    before: ContestResult,
+    strength: tuple[ContestResult, ContestResult],
 ) -> VersionSummary:
-    step, figures = config.versions[version], cast("dict[str, Any]", fit.to_dict())
-    figures |= {"validation_errors": fit.overall, "cross_check": fit.check, "seconds": sum(seconds.values())}
+    step, (reference, before) = config.versions[version], strength
     # Guaranteed by `MIN_STRENGTH_GAMES`.
     assert reference.se is not None
     assert before.se is not None
@@ -235,8 +240,20 @@ def _summary(
         positions=positions,
         trials=step.trials if step.is_rolled_out else 1,
         sample_settings=step.plan(),
+        seconds=sum(seconds.values()),
         seconds_by_step=seconds,
-        **figures,
+        rmse_train=fit.rmse_train,
+        rmse_validation=fit.rmse_validation,
+        validation_errors=fit.overall,
+        sweeps=fit.passes,
+        stopped=fit.stopped,
+        samples=fit.samples,
+        choice_error=fit.choice_error,
+        choice_error_se=fit.choice_error_se,
+        choice_error_before_pruning=fit.unpruned_choice_error,
+        warnings=list(fit.warnings),
+        heads=fit.head_figures(),
+        cross_check=fit.check,
         ppg_vs_pubeval=reference.ppg,
         ppg_se=reference.se,
         ppg_vs_previous=before.ppg,

@@ -1,5 +1,6 @@
 """A weight file together with the record of its fit."""
 
+import math
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -63,12 +64,17 @@ class FittedWeights(Tabular):
 
     @property
     def choice_error(self) -> dict[str, float]:
-        """Mean losses of `choices`."""
+        """Mean losses of `choices`, in points per decision."""
         return {name: error.mean for name, error in self.choices.items()}
 
     @property
+    def choice_error_se(self) -> dict[str, float | None]:
+        """Standard errors of `choice_error`, in points; None if unknown."""
+        return {name: error.se if math.isfinite(error.se) else None for name, error in self.choices.items()}
+
+    @property
     def unpruned_choice_error(self) -> dict[str, float]:
-        """Mean losses of `unpruned_choices`."""
+        """Mean losses of `unpruned_choices`, in points per decision."""
         return {name: error.mean for name, error in self.unpruned_choices.items()}
 
     @property
@@ -95,7 +101,7 @@ class FittedWeights(Tabular):
         return {".".join(place): head.to_dict() for place, head in self.heads.items()}
 
     def to_dict(self) -> dict[str, object]:
-        """Return the numbers for a report."""
+        """Return the numbers for JSON, with choice errors in points."""
         return {
             "rmse_train": self.rmse_train,
             "rmse_validation": self.rmse_validation,
@@ -105,8 +111,7 @@ class FittedWeights(Tabular):
             "seconds": self.seconds,
             "samples": self.samples,
             "choice_error": self.choice_error,
-            # Unknown standard errors, NaN, become None.
-            "choice_error_se": {name: error.se for name, error in self.choices.items()},
+            "choice_error_se": self.choice_error_se,
             "choice_error_before_pruning": self.unpruned_choice_error,
             "warnings": list(self.warnings),
             "heads": self.head_figures(),

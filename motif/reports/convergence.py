@@ -54,6 +54,9 @@ _NO_NOISE = (
     "No dotted line if the noise is unknown: truncated or stratified rollouts have no standard error for "
     "probabilities, and single trials have none at all."
 )
+_PENALTY = "A training error can rise: a fit minimises the error plus a penalty for large weights."
+_RISE = 1.01
+"""Last training error, relative to the lowest, from which on that is said."""
 
 _AGAINST = "Games won against the heuristic"
 _LOOKS: tuple[Look, ...] = (
@@ -265,6 +268,8 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
     sentences = [note.format(numbers=" / ".join(numbers))] if note else []
     if any(not _known(curve.noise) for curve in curves):
         sentences.append(_NO_NOISE)
+    if any(curve.train[-1] > _RISE * min(curve.train) for curve in curves):
+        sentences.append(_PENALTY)
     title = "\n".join(fill(sentence, _NOTE_LETTERS) for sentence in sentences) or None
     columns = 1 if noisy else 2
     figure.legend(handles=lines, loc="outside lower center", ncols=columns, title=title, alignment="left")

@@ -66,10 +66,10 @@ _READING = {
     ),
     CONVERGENCE: (
         "Convergence",
-        "Training and validation error by pass of each version's fits. A rising validation error means "
-        "overfitting. Errors include the noise of the labels (dotted line), which even perfect predictions "
-        "would show, so errors of versions with different numbers of trials are comparable only without "
-        "label noise.",
+        "Training and validation error by pass of each version's fits. If only the validation error "
+        "rises, the fit overfits. Errors include the noise of the labels (dotted line), which even perfect "
+        "predictions would show, so errors of versions with different numbers of trials are comparable only "
+        "without label noise.",
     ),
     CALIBRATION: (
         "Calibration",

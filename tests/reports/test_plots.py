@@ -87,6 +87,16 @@ def test_noise_that_is_zero_is_known():
     assert words(0.0) == "Above each panel: last errors, training / validation / noise."
 
 
+def test_a_training_error_that_rises_is_explained():
+    def words(rmse: list[float]) -> str:
+        rows = zip(made_rows([("contact", "win")], passes=len(rmse) - 1), rmse, strict=True)
+        figure = plot_convergence([dict(row, rmse_train=one, label_noise=0.0) for row, one in rows], None)
+        return figure.legends[0].get_title().get_text()
+
+    assert "plus a\npenalty for large weights" in words([0.4, 0.08, 0.1])
+    assert "penalty" not in words([0.4, 0.1, 0.1])
+
+
 def test_convergence_of_a_run_whose_versions_differ(tmp_path):
     versions = {f"v{k}": made_rows(ALL_FITS[k : k + 9], passes=3 + k) for k in range(3)}
     plot_run_convergence(versions, tmp_path / "few.png")

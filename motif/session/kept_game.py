@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import lru_cache
 
-from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, jacoby_rule
+from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, illegal_plays, jacoby_rule
 from motif.evaluators.known_players import SERVED_PLIES, Kind, known_players, own_name, without_plies
 from motif.players import load
 from motif.players.resignations import LOSSES
@@ -135,6 +135,8 @@ class KeptGame(EventGame):
 
         Raises `RecordError` for a record that cannot come from one session.
         """
+        for illegal in illegal_plays(record):
+            raise RecordError(f"{illegal} is illegal: the match can be analysed but not continued")
         game = cls(settings)
         for number, one in enumerate(record.games, 1):
             if game.session.is_going:

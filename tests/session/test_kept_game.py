@@ -193,6 +193,14 @@ def test_a_game_after_an_unfinished_one_is_refused():
         KeptGame.from_record(record, settings_to_continue(record, "pubeval", 1, DAY, 0))
 
 
+def test_a_match_with_an_illegal_play_is_not_continued():
+    text = " 5 point match\n\n Game 1\n Ann : 0   Bob : 0\n  1) 31: 8/5   64: 24/14\n"
+    record = parse_mat(text)
+    said = r"^game 1, move 1, Ann, 31: 8/5 is illegal: the match can be analysed but not continued$"
+    with pytest.raises(RecordError, match=said):
+        KeptGame.from_record(record, settings_to_continue(record, "pubeval", 1, DAY, 0))
+
+
 @pytest.mark.parametrize("name", ["human", "nobody", "runs/a.yaml", "onnx:dir", "random@1", "latest@1@2", ""])
 def test_only_built_in_players_are_possible_opponents(name):
     with pytest.raises(PlayerError, match="unknown opponent"):

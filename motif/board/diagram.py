@@ -218,14 +218,15 @@ def svg_diagram(
     moves: Sequence[tuple[int, int]] = (),
     *,
     size: int = 640,
+    title: str | None = None,
     captions: Sequence[str] = (),
 ) -> str:
     """Return an SVG document of `position`, `size` pixels wide.
 
     `match` adds the score, the cube, the dice and the pending decision.  Each of `moves` (from, to), which
-    must be legal for the player on roll, is drawn as an arrow.  Screen readers read the GNUbg ID and a
-    description.  `captions` (top left, top right, bottom left, bottom right) replace the English captions and
-    the description.  Raises `SettingError` if `size` is below 1.
+    must be legal for the player on roll, is drawn as an arrow.  Screen readers read `title` (default: the
+    GNUbg ID) and a description.  `captions` (top left, top right, bottom left, bottom right) replace the
+    English captions and the description.  Raises `SettingError` if `size` is below 1.
     """
     if size < 1:
         raise SettingError(f"a diagram must be at least 1 pixel wide, not {size}")
@@ -233,7 +234,7 @@ def svg_diagram(
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" height="{height}" '
         f'viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" font-family="Helvetica, Arial, sans-serif">',
-        f"<title>Backgammon position {gnubg_id(position)}</title>",
+        f"<title>{_escaped(title or f'Backgammon position {gnubg_id(position)}')}</title>",
         f"<desc>{_escaped('; '.join(filter(None, captions)) or _description(position, match))}</desc>",
         _rect(0, 0, _WIDTH, _HEIGHT, _PAPER),
         *_empty_board(),

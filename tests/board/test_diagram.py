@@ -146,16 +146,18 @@ def test_every_svg_is_valid_and_self_contained(position, state):
 
 
 def test_an_svg_describes_itself_for_screen_readers():
-    image = svg_diagram(Position.start(), MatchState(length=5, own_score=1))
-    assert elements(image, "title")[0].text == "Backgammon position 4HPwATDgc/ABMA"
+    image = svg_diagram(Position.start(), MatchState(length=5, own_score=1), title="White <& Black>")
+    assert elements(image, "title")[0].text == "White <& Black>"
     words = elements(image, "desc")[0].text or ""
     assert "2 on 24, 5 on 13, 3 on 8, 5 on 6; 0 off; 167 pips" in words
     assert "5-point match, score 1 to 0, cube 1 in the centre; the player on roll: on roll." in words
+    default = svg_diagram(Position.start())
+    assert elements(default, "title")[0].text == "Backgammon position 4HPwATDgc/ABMA"
 
 
 def test_an_svg_is_valid_with_characters_that_xml_forbids():
     names = ("A\x01nn", "\x1b[31m", "\ufffe", "\ud800 \U0001f3b2")
-    image = svg_diagram(Position.start(), captions=names)
+    image = svg_diagram(Position.start(), title="\x00", captions=names)
     shown = texts(image)
     assert {"A\ufffdnn", "\ufffd[31m", "\ufffd", "\ufffd \U0001f3b2"} <= set(shown)
 

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from pydantic_core import to_json
 
@@ -43,6 +43,7 @@ MIN_ERROR = 20.0
 _AGAIN_SECONDS = 600
 """Time until a question returns after a wrong answer."""
 _DAY = 86_400
+_ID_BYTES = 9
 _TABLES = """
 CREATE TABLE analyses (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, made INTEGER NOT NULL, game TEXT, number INTEGER, seat INTEGER,
@@ -75,15 +76,26 @@ class Source(NamedTuple):
     is_fast: bool = False
 
 
-class CardCounts(NamedTuple):
+class CardDue(TypedDict):
+    """When a card is due again."""
+
+    key: str
+    box: int
+    due: int
+    """Seconds since 1970."""
+    days: int
+    """Days until then; 0 for some minutes."""
+
+
+class CardCounts(TypedDict):
     """Counts of the cards of a kind, and of their answers."""
 
-    cards: int = 0
-    due: int = 0
-    asked: int = 0
-    known: int = 0
+    cards: int
+    due: int
+    asked: int
+    known: int
     """Right answers."""
-    learned: int = 0
+    learned: int
     """Cards in the last boxes."""
 
 
@@ -127,7 +139,7 @@ class AnalysisStore(Database):
             ).fetchone()
             known = found and found["id"]
         kept = connection.execute("SELECT id, made FROM analyses WHERE id = ?", (known,)).fetchone()
-        name, made = kept or (secrets.token_urlsafe(9), int(time.time()))
+        name, made = kept or (secrets.token_urlsafe(_ID_BYTES), int(time.time()))
         content = json.dumps({"content": source.content, "fast": source.is_fast})
         where = source.game, source.number, source.seat
         connection.execute(
@@ -161,11 +173,9 @@ class AnalysisStore(Database):
 
         An analysis of a whole session replaces the analyses of its games.
         """
-        # Who made each error, and its size, by the numbers of the decisions.
-        errors = {k: (one["decider"], one["error"]) for k, one in enumerate(decisions) if is_error(one)}
         connection.execute(
             "UPDATE analyses SET decisions = ?, players = ?, errors = ?, content = NULL WHERE id = ?",
-            (json.dumps(decisions), json.dumps(players), json.dumps(errors), analysis),
+            (json.dumps(decisions), json.dumps(players), _errors_of(decisions), analysis),
         )
         query = "SELECT game, number, seat FROM analyses WHERE id = ?"
         if (row := connection.execute(query, (analysis,)).fetchone()) is None:
@@ -279,11 +289,10 @@ class AnalysisStore(Database):
     @in_transaction
     def answer(
         self, connection: sqlite3.Connection, key: str, kind: str, question: Record, is_right: bool
-    ) -> Record:
-        """Store an answer, and return when its card is ``due`` again, in seconds since 1970.
+    ) -> CardDue:
+        """Store an answer, and return when its card is due again; raises `NoRoomError` for one card too many.
 
-        ``days`` is the time until then, 0 for some minutes.  Raises `NoRoomError` for one card too many; the
-        errors of analyses count, too, but are always stored.
+        The errors of analyses count, too, but are always stored.
         """
         row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
         ((count,),) = connection.execute("SELECT count(*) FROM cards")
@@ -302,14 +311,23 @@ class AnalysisStore(Database):
         )
         return {"key": key, "box": box, "due": due, "days": DAYS[box] if is_right else 0}
 
-    def progress(self) -> dict[str, Record]:
+    def progress(self) -> dict[str, CardCounts]:
         """Count cards, due cards and right answers, by kind."""
         rows = self.rows(
             "SELECT kind, count(*) AS cards, sum(due <= ?) AS due, sum(asked) AS asked, sum(known) AS known, "
             "sum(box >= 3) AS learned FROM cards GROUP BY kind",
             (int(time.time()),),
         )
-        return {kind: CardCounts(*counts)._asdict() for kind, *counts in rows}
+        return {
+            row["kind"]: CardCounts(
+                cards=row["cards"],
+                due=row["due"],
+                asked=row["asked"],
+                known=row["known"],
+                learned=row["learned"],
+            )
+            for row in rows
+        }
 
 
 def is_error(decision: Record) -> bool:
@@ -330,6 +348,12 @@ def _make_cards(
         if is_error(decision) and decision["decider"] == seat:
             row = (f"{analysis}:{number}", "error", analysis, json.dumps(decision), int(time.time()))
             connection.execute(f"INSERT OR IGNORE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, 0, ?, 0, 0)", row)
+
+
+def _errors_of(decisions: Sequence[Record]) -> str:
+    """Return who made each error, and its size, by the numbers of the decisions, as JSON."""
+    errors = {k: (one["decider"], one["error"]) for k, one in enumerate(decisions) if is_error(one)}
+    return json.dumps(errors)
 
 
 @contextmanager

@@ -43,6 +43,7 @@ from motif.serve.upload import Upload, UploadReader
 _Result = TypeVar("_Result")
 _Key = tuple[str | None, bool, bool] | str
 """A judge by its player, fast and deep, or an evaluator by its name."""
+_A_ROLL = (3, 1)
 _KINDS = (Kind.STATIC, Kind.NET)
 _QUICK = 0.3
 """Longest request of the quick lane, in seconds of a core."""
@@ -172,7 +173,7 @@ class EngineService:
         position, state = Position.start(), MatchState()
         for fast in (True, False):
             name, judge = self.judge(None, fast, False)
-            _, record = hint(position, (3, 1), state, judge, name, MatchOptions())
+            _, record = hint(position, _A_ROLL, state, judge, name, MatchOptions())
             next(cube_answers([(position, state)], judge, name, jobs=1))
         name, evaluator = self.evaluator(None)
         next(evaluations(parse_boards([record["position"]]), evaluator, name, jobs=1))

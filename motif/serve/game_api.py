@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import date
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, TypedDict, TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
@@ -90,9 +90,19 @@ async def games(request: Request) -> Response:
     return json_answer({"games": await service_of(request).stored(_games(request).summaries)})
 
 
-def levels() -> list[Record]:
-    """List the levels of opponents for JSON, the weakest first, with their error rates if known."""
-    records = []
+class LevelRecord(TypedDict):
+    """A level of opponents for JSON."""
+
+    level: str
+    name: str
+    """The opponent."""
+    error_rate: float | None
+    """Millipoints per decision; None if unknown."""
+
+
+def levels() -> list[LevelRecord]:
+    """List the levels of opponents for JSON, the weakest first."""
+    records: list[LevelRecord] = []
     for level, (name, rate) in _LEVELS.items():
         known = known_error_rate(own_name(name)) if rate is None else rate
         rounded = None if known is None else round(known, 1)

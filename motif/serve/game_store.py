@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-
-from pydantic import BaseModel
+from typing import TypedDict
 
 from motif.board.game_record import MatchRecord
 from motif.board.mat_file import mat_text
@@ -23,7 +22,12 @@ from motif.runtime.errors import MotifError, PlayerError, RecordError, plain_tex
 from motif.runtime.frames import Record
 from motif.runtime.progress import end_if_cancelled
 from motif.serve.costs import may_play_out, reply_cost
-from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, ListedRow
+from motif.serve.game_database import (
+    GameDatabase,
+    GameRow,
+    GameWentOn,
+    ListedRow,
+)
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
 from motif.serve.lanes import WorkEndedError
 from motif.session.advisor import default_advisor
@@ -41,6 +45,7 @@ from motif.session.session import SessionRules
 _FORMAT = "motif-game/1"
 MAX_GAMES = 500
 _IN_MEMORY = 32
+_NAME_BYTES = 9
 _SHOWN_EVENTS = 12
 """Maximum number of events that are shown of a loaded game."""
 _LISTED = 20
@@ -60,7 +65,7 @@ class _StoredGame:
         return game_view(self.name, self.revision, self.game, self.game.steps[-new:] if new > 0 else ())
 
 
-class GameSummary(BaseModel):
+class GameSummary(TypedDict):
     """A stored game in a list, for JSON."""
 
     game: str
@@ -70,7 +75,7 @@ class GameSummary(BaseModel):
     """The reader's name."""
     length: int
     """Points of the match; 0: money play."""
-    score: tuple[int, int]
+    score: list[int]
     """The reader's points first."""
     day: str
     changed: int
@@ -116,7 +121,7 @@ class GameStore:
         return self._begun(game)
 
     def _begun(self, game: KeptGame) -> Record:
-        name = secrets.token_urlsafe(9)
+        name = secrets.token_urlsafe(_NAME_BYTES)
         game.go_on()
         revision = self._database.insert(name, _document(game), _is_over(game), _summary(game))
         kept = _StoredGame(name, revision, game)
@@ -220,9 +225,9 @@ class GameStore:
         with self._borrowed(name) as game:
             return rolls_view(game)
 
-    def summaries(self) -> list[Record]:
+    def summaries(self) -> list[GameSummary]:
         """List the most recently changed games, without damaged ones."""
-        games: list[Record] = []
+        games: list[GameSummary] = []
         for row in self._database.listed():
             if len(games) == _LISTED:
                 break
@@ -310,12 +315,22 @@ def _summary(game: KeptGame) -> str:
     return json.dumps(summary)
 
 
-def _read_summary(row: ListedRow) -> Record:
+def _read_summary(row: ListedRow) -> GameSummary:
     """Return a game in a list; raises `RecordError` for a damaged one."""
     try:
-        summary = GameSummary(game=row.id, changed=row.changed, **json.loads(row.summary))
-        return summary.model_dump(mode="json")
-    except (ValueError, TypeError, RecursionError):
+        kept = json.loads(row.summary)
+        first, second = kept["score"]
+        return {
+            "game": row.id,
+            "opponent": str(kept["opponent"]),
+            "name": str(kept["name"]),
+            "length": int(kept["length"]),
+            "score": [int(first), int(second)],
+            "day": str(kept["day"]),
+            "changed": row.changed,
+            "asks": str(kept["asks"]),
+        }
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise RecordError("this game cannot be read: it is damaged") from None
 
 

@@ -4,6 +4,7 @@ The players are "me", the reader, and "opponent"; boards are seen by the reader,
 """
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 
@@ -91,12 +92,19 @@ def own_first(pair: tuple[int, int], seat: int) -> list[int]:
     return [pair[seat], pair[1 - seat]]
 
 
-def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> Record:
-    """Return the `play_tree` of a roll for JSON.
+class PlayTreeView(TypedDict):
+    """A `play_tree` for JSON."""
 
-    ``steps`` are those from each node: start, end, die and the node that follows; ``plays`` the play of each
-    node, if it is one.
-    """
+    bearoff: str | None
+    """In a race with all checkers home, the only play that bears off the most checkers, if any."""
+    steps: list[list[list[int]]]
+    """Steps from each node: start, end, die and the node that follows."""
+    plays: list[str | None]
+    """The play of each node, if it is one."""
+
+
+def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> PlayTreeView:
+    """Return the `play_tree` of a roll for JSON."""
     nodes = play_tree(position, roll, plays)
     return {
         "bearoff": _bearoff(position, plays),
@@ -106,7 +114,6 @@ def tree_view(position: Position, roll: tuple[int, int], plays: list[Play]) -> R
 
 
 def _bearoff(position: Position, plays: list[Play]) -> str | None:
-    """In a race with all checkers home, return the only play that bears off the most checkers, if any."""
     own, other = (np.flatnonzero(side > 0) for side in (position.board, -position.board))
     if own[-1] > HOME or other[0] < own[-1]:
         return None

@@ -84,6 +84,14 @@ class Options(NamedTuple):
     cubeful: bool = False
 
 
+class BoardQuestion(NamedTuple):
+    """A board line for `Opponent`."""
+
+    board: FibsBoard
+    position: Position
+    state: MatchState
+
+
 class Conversation:
     """The lines and answers of one connection."""
 
@@ -147,8 +155,7 @@ class Conversation:
             return _in_numbers(opponent.play(position, board.roll, state))
         return "double" if opponent.cube(position, state).should_double else "roll"
 
-    def _question(self, line: str, rules: Rules, *, request: bool) -> tuple[FibsBoard, Position, MatchState]:
-        """Return the board of a `line`, and the position and state for `Opponent`."""
+    def _question(self, line: str, rules: Rules, *, request: bool) -> BoardQuestion:
         board = parse_fibs_board(line)
         # gnubg writes the roll to both players' dice, and knows one colour and one direction.
         as_gnubg = board.your_dice == board.opponent_dice and board.view[:2] == (1, -1)
@@ -165,7 +172,7 @@ class Conversation:
             jacoby=rules.jacoby,
             beavers=rules.beavers,
         )
-        return board, position, state
+        return BoardQuestion(board, position, state)
 
     def _evaluate(self, text: str) -> str:
         words = text.split(None, 2)
@@ -224,8 +231,9 @@ def _switch(name: str, waiting: list[str]) -> bool:
 
 def _digit(name: str, waiting: list[str]) -> int:
     word = waiting.pop() if waiting else ""
-    if word not in ("0", "1", "2", "3"):
-        raise SettingError(f"{name} must be 0 to 3, not {quoted(word)}")
+    most = 3
+    if word not in map(str, range(most + 1)):
+        raise SettingError(f"{name} must be 0 to {most}, not {quoted(word)}")
     return int(word)
 
 

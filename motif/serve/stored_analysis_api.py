@@ -184,7 +184,7 @@ async def forget_everything(request: Request) -> Response:
 async def progress(request: Request) -> Response:
     """Count all cards and the due ones, by kind."""
     known = await service_of(request).stored(_store(request).progress)
-    empty = CardCounts()._asdict()
+    empty = CardCounts(cards=0, due=0, asked=0, known=0, learned=0)
     return json_answer({"progress": {kind: known.get(kind, empty) for kind in ("error", *TRAINER_KINDS)}})
 
 

@@ -6,6 +6,7 @@ Replies follow motif's best opening plays; bearoffs and doubles come from its ga
 import random
 from collections.abc import Iterator
 from functools import cache
+from typing import TypedDict
 
 from motif.analysis.judge import JUDGE
 from motif.board.identifiers import gnubg_id
@@ -19,7 +20,6 @@ from motif.evaluators import Evaluator
 from motif.evaluators.known_players import default_player, load_evaluator
 from motif.players import load
 from motif.players.player import Player
-from motif.runtime.frames import Record
 
 TRAINER_KINDS = ("opening", "reply", "bearoff", "cube")
 _DICE = random.SystemRandom()
@@ -27,11 +27,20 @@ _CLOSE = ("borderline", "close")
 """How clear at least one of the decisions of a cube question is; see `Verdict.degree`."""
 
 
-def new_question(kind: str) -> tuple[str, Record]:
+class TrainerQuestion(TypedDict):
+    """A question of a trainer, for JSON."""
+
+    id: str
+    dice: list[int] | None
+    """None for a cube question."""
+    board: list[int]
+    is_play: bool
+
+
+def new_question(kind: str) -> tuple[str, TrainerQuestion]:
     """Make a question of a trainer, one of `TRAINER_KINDS`.
 
-    Returns its key and, for JSON, the position as ``id`` and ``board``, with ``dice`` except for a cube
-    question.
+    Returns its key and the position as ``id``, with ``dice`` except for a cube question.
     """
     match kind:
         case "opening":
@@ -49,7 +58,7 @@ def new_question(kind: str) -> tuple[str, Record]:
             return f"cube:{gnubg_id(position)}", _question(position, None)
 
 
-def _question(position: Position, roll: tuple[int, int] | None) -> Record:
+def _question(position: Position, roll: tuple[int, int] | None) -> TrainerQuestion:
     state = MatchState(dice=roll)
     return {
         "id": f"{gnubg_id(position)}:{match_id(state)}",

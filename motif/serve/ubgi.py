@@ -45,6 +45,7 @@ _LIMITS = ("movetime", "depth", "nodes", "trials")
 _LONGEST_NUMBER = len(str(SEED_LIMIT))
 LONGEST_LINE = 4096
 """Characters, with the end of the line; usual lines have about 200."""
+_AUTHOR = "the authors of motif"
 _NAMES = {OWN_BAR: "bar", OFF: "off"}
 
 
@@ -114,10 +115,7 @@ class Task:
 
 
 class UbgiEngine:
-    """An engine that answers lines of UBGI with the decisions of `opponent`.
-
-    A command such as ``go`` is answered by the method `_do_go`.
-    """
+    """An engine that answers lines of UBGI with the decisions of `opponent`."""
 
     def __init__(self, opponent: Opponent) -> None:
         self.has_quit = False
@@ -126,6 +124,24 @@ class UbgiEngine:
         self._is_ready = False
         self._is_cubeful = False
         """Whether plays are chosen for money with the cube where no match state is known."""
+        self._commands: dict[str, Callable[[list[str]], Sequence[str]]] = {
+            "ubgi": self._introduce,
+            "isready": self._get_ready,
+            "quit": self._quit,
+            "stop": lambda words: (),
+            "newgame": self._new_game,
+            "position": self._set_position,
+            "dice": self._set_dice,
+            "go": self._go,
+            "set": self._set,
+            "get": self._get,
+            "keys": self._keys,
+            "setoption": self._set_option,
+            "newsession": self._new_session,
+            "setscore": self._set_score,
+            "setcube": self._set_cube,
+            "setturn": self._set_turn,
+        }
 
     def answers(self, line: str) -> Sequence[str]:
         """Return the lines that answer `line`; none for commands without an answer."""
@@ -137,41 +153,38 @@ class UbgiEngine:
             return ()
         if text.upper().startswith(XGID_PREFIX) or text.startswith(f"{FIBS_PREFIX}:"):
             return self._answer_of_draft(text)
-        answer: Callable[[list[str]], Sequence[str]] | None = getattr(self, f"_do_{words[0]}", None)
-        if answer is None:
+        command = self._commands.get(words[0])
+        if command is None:
             return (f"error {BAD_COMMAND} {quoted(words[0])}",)
         try:
-            return answer(words[1:])
+            return command(words[1:])
         except RefusalError as error:
             return (str(error),)
         except MotifError as error:
             return (f"error {BAD_STATE if words[0] == 'go' else BAD_VALUE} {error}",)
 
-    def _do_ubgi(self, words: list[str]) -> Sequence[str]:
+    def _introduce(self, words: list[str]) -> Sequence[str]:
         name = f"motif {self._opponent.name_without_plies}"
-        ids = (f"id name {name}", "id author the authors of motif", f"id version {VERSION}", "proto 0.2")
-        return *ids, *self._do_keys([]), "ubgiok"
+        ids = (f"id name {name}", f"id author {_AUTHOR}", f"id version {VERSION}", "proto 0.2")
+        return *ids, *self._keys([]), "ubgiok"
 
-    def _do_isready(self, words: list[str]) -> Sequence[str]:
+    def _get_ready(self, words: list[str]) -> Sequence[str]:
         if not self._is_ready:
             self._opponent.warm_up()
             self._is_ready = True
         return ("readyok",)
 
-    def _do_quit(self, words: list[str]) -> Sequence[str]:
+    def _quit(self, words: list[str]) -> Sequence[str]:
         self.has_quit = True
         return ()
 
-    def _do_stop(self, words: list[str]) -> Sequence[str]:
-        return ()
-
-    def _do_newgame(self, words: list[str]) -> Sequence[str]:
+    def _new_game(self, words: list[str]) -> Sequence[str]:
         session = self._task.session
         # A match goes on; the task does not.
         self._task = Task(session=session and replace(session, cube=1, owner=None))
         return ()
 
-    def _do_position(self, words: list[str]) -> Sequence[str]:
+    def _set_position(self, words: list[str]) -> Sequence[str]:
         # After an invalid position, `go` must not decide in the position before it.
         self._task = replace(self._task, position=None, state=None)
         if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
@@ -182,7 +195,7 @@ class UbgiEngine:
         self._task = replace(self._task, position=position, state=state, dice=dice)
         return ()
 
-    def _do_dice(self, words: list[str]) -> Sequence[str]:
+    def _set_dice(self, words: list[str]) -> Sequence[str]:
         # After invalid dice, `go` must not play the dice before them.
         self._task = replace(self._task, sent=None, dice=None)
         if len(words) != 2:
@@ -191,7 +204,7 @@ class UbgiEngine:
         self._task = replace(self._task, sent=roll, dice=roll)
         return ()
 
-    def _do_go(self, words: list[str]) -> Sequence[str]:
+    def _go(self, words: list[str]) -> Sequence[str]:
         role = _role(words)
         task = self._task
         if task.position is None:
@@ -238,13 +251,13 @@ class UbgiEngine:
             "engine.seed": (f"int 0..{SEED_LIMIT - 1}", opponent.seed),
         }
 
-    def _do_keys(self, words: list[str]) -> Sequence[str]:
+    def _keys(self, words: list[str]) -> Sequence[str]:
         return [
             f"key {name} {known} {value}{' !' * (name == _FIXED)}"
             for name, (known, value) in self._settings().items()
         ]
 
-    def _do_get(self, words: list[str]) -> Sequence[str]:
+    def _get(self, words: list[str]) -> Sequence[str]:
         if len(words) != 1:
             raise RefusalError(BAD_VALUE, "expected get KEY")
         settings = self._settings()
@@ -252,7 +265,7 @@ class UbgiEngine:
             raise RefusalError(UNSUPPORTED, quoted(words[0]))
         return (f"value {words[0]} {settings[words[0]][1]}",)
 
-    def _do_set(self, words: list[str]) -> Sequence[str]:
+    def _set(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "expected set KEY VALUE")
         key, value = words
@@ -268,7 +281,7 @@ class UbgiEngine:
             raise RefusalError(UNSUPPORTED, quoted(key))
         return ()
 
-    def _do_setoption(self, words: list[str]) -> Sequence[str]:
+    def _set_option(self, words: list[str]) -> Sequence[str]:
         """Set an option of version 0.1, which counts plies as gnubg does."""
         if len(words) != 4 or (words[0], words[2]) != ("name", "value"):
             raise RefusalError(BAD_VALUE, "expected setoption name NAME value VALUE")
@@ -276,7 +289,7 @@ class UbgiEngine:
         if name in ("ply", "evalplies"):
             self._opponent = self._at_plies(words[1], value, 0)
         elif name in ("variant", "threads", "seed"):
-            self._do_set([f"{'game' if name == 'variant' else 'engine'}.{name}", value])
+            self._set([f"{'game' if name == 'variant' else 'engine'}.{name}", value])
         elif name == "evalmode":
             _check_one_of(value, ("cubeless", "cubeful"))
             self._is_cubeful = value == "cubeful"
@@ -286,7 +299,7 @@ class UbgiEngine:
             raise RefusalError(UNSUPPORTED, quoted(words[1]))
         return ()
 
-    def _do_newsession(self, words: list[str]) -> Sequence[str]:
+    def _new_session(self, words: list[str]) -> Sequence[str]:
         named = _pairs(words, ("type", "length", "jacoby", "crawford"))
         kind = _check_one_of(named.get("type", "money"), ("money", "match"))
         length = _number(named.get("length", "1" if kind == "match" else "0"))
@@ -297,7 +310,7 @@ class UbgiEngine:
         self._task = replace(self._task, session=Session(length, jacoby, crawford))
         return ()
 
-    def _do_setscore(self, words: list[str]) -> Sequence[str]:
+    def _set_score(self, words: list[str]) -> Sequence[str]:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "expected setscore P0 P1")
         score = _number(words[0]), _number(words[1])
@@ -305,7 +318,7 @@ class UbgiEngine:
         self._task = replace(self._task, session=session.at_score(score))
         return ()
 
-    def _do_setcube(self, words: list[str]) -> Sequence[str]:
+    def _set_cube(self, words: list[str]) -> Sequence[str]:
         named = _pairs(words, ("value", "owner"))
         if len(named) != 2:
             raise RefusalError(BAD_VALUE, "expected setcube value N owner WHO")
@@ -314,7 +327,7 @@ class UbgiEngine:
         self._task = replace(self._task, session=session)
         return ()
 
-    def _do_setturn(self, words: list[str]) -> Sequence[str]:
+    def _set_turn(self, words: list[str]) -> Sequence[str]:
         self._task = replace(self._task, turn=_SIDES[_check_one_of(" ".join(words), tuple(_SIDES))])
         return ()
 

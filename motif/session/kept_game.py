@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import lru_cache
+from typing import TypedDict
 
 from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, illegal_plays, jacoby_rule
 from motif.evaluators.known_players import SERVED_PLIES, Kind, known_players, own_name, without_plies
@@ -84,8 +85,18 @@ _KINDS = (Kind.STATIC, Kind.NET, Kind.CHOOSER)
 """Built-in players that answer quickly and need no files or other programs."""
 
 
-def opponents() -> list[Record]:
-    """Return for JSON the names and descriptions of the opponents, and whether they can look ahead."""
+class OpponentRecord(TypedDict):
+    """An available opponent for JSON."""
+
+    name: str
+    who: str
+    """Description."""
+    looks_ahead: bool
+    """Whether it can look ahead."""
+
+
+def opponents() -> list[OpponentRecord]:
+    """Return the available opponents for JSON."""
     entries = [entry for entry in known_players() if entry.is_one and entry.home and entry.kind in _KINDS]
     return [{"name": one.name, "who": one.description, "looks_ahead": one.looks_ahead} for one in entries]
 

@@ -85,7 +85,7 @@ class TerminalView:
         while self._session.result is None:
             event = self._game.next_event()
             if event is None:
-                getattr(self, f"_ask_{self._game.asks}")()
+                self._ask()
             else:
                 self._follow(event)
         self._say_how_it_ended()
@@ -129,6 +129,15 @@ class TerminalView:
                 does = {"take": "takes", "drop": "passes", "beaver": f"beavers to {4 * cube}"}[kind]
                 self._say(f"{who} {does}.")
         self._game.follow(event)
+
+    def _ask(self) -> None:
+        {
+            "dice": self._ask_dice,
+            "answer": self._ask_answer,
+            "raccoon": self._ask_raccoon,
+            "roll": self._ask_roll,
+            "play": self._ask_play,
+        }[self._game.asks]()
 
     def _ask_until(
         self,

@@ -17,6 +17,7 @@ from motif.analysis.unit_report import (
     board_blocks,
     extremes,
     facts_of,
+    kinds,
     unit_summaries,
 )
 from motif.evaluators import StaticEvaluator, load_static
@@ -46,7 +47,7 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
     for unit in told[:_UNITS]:
         yield ""
         found = extremes(weights, CLASS, unit.name, boards, _BOARDS + len(shown))
-        new: Extremes = {end: _new(boards, shown) for end, boards in found.items()}
+        new = Extremes(_new(found.largest, shown), _new(found.smallest, shown))
         yield from list(unit_markdown(unit, new))[:-1]
 
 
@@ -60,8 +61,8 @@ def _new(boards: Sequence[UnitBoard], shown: set[bytes]) -> tuple[UnitBoard, ...
 def unit_markdown(unit: UnitSummary, found: Extremes, level: int = 3) -> Iterator[str]:
     """Yield a unit's description and boards as Markdown lines below a heading of a `level`."""
     yield from (f"{'#' * level} {unit.name}", "", f"*{unit.words}*", "", facts_of(unit), "")
-    for end, boards in found.items():
-        yield from (f"**Where it is {end}**", "")
+    for heading, boards in kinds(found):
+        yield from (f"**{heading}**", "")
         for line, board in board_blocks(boards):
             yield from (f"{line[0].upper()}{line[1:]}:", "", "```text", *board.split("\n"), "```", "")
 

@@ -62,8 +62,12 @@ class UnitBoard:
     """Equity minus the equity with the unit at its mean."""
 
 
-Extremes = dict[str, Sequence[UnitBoard]]
-"""Positions where a unit is "largest" and "smallest", most extreme first."""
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """Positions where a unit is largest and smallest, most extreme first."""
+
+    largest: tuple[UnitBoard, ...]
+    smallest: tuple[UnitBoard, ...]
 
 
 @one_thread()
@@ -115,14 +119,14 @@ def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, cou
     values = seen.equities(np.zeros(len(squashed)), place)
     adds = values - seen.equities(squashed - squashed.mean(), place)
 
-    order = np.argsort(seen.sums[:, place], kind="stable")
-    return {
-        end: [
+    def boards_of(rows: Sequence[int]) -> tuple[UnitBoard, ...]:
+        return tuple(
             UnitBoard(seen.boards[row], float(squashed[row]), float(values[row]), float(adds[row]))
-            for row in rows[:count]
-        ]
-        for end, rows in (("largest", order[::-1]), ("smallest", order))
-    }
+            for row in rows
+        )
+
+    order = np.argsort(seen.sums[:, place], kind="stable")
+    return Extremes(boards_of(order[::-1][:count].tolist()), boards_of(order[:count].tolist()))
 
 
 def layer_with(weights: WeightFile, class_name: str, name: str) -> HiddenLayer:
@@ -208,9 +212,14 @@ def board_blocks(found: Sequence[UnitBoard]) -> Iterator[tuple[str, str]]:
         yield line, text_diagram(Position(one.board))
 
 
+def kinds(found: Extremes) -> tuple[tuple[str, tuple[UnitBoard, ...]], ...]:
+    """Return both kinds of boards with headings."""
+    return ("Where it is largest", found.largest), ("Where it is smallest", found.smallest)
+
+
 def extremes_text(found: Extremes) -> str:
     """Return the boards as text diagrams."""
     blocks: list[str] = []
-    for end, boards in found.items():
-        blocks += [f"Where it is {end}", *("\n".join(block) for block in board_blocks(boards))]
+    for heading, boards in kinds(found):
+        blocks += [heading, *("\n".join(block) for block in board_blocks(boards))]
     return "\n\n".join(blocks)

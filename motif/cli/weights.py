@@ -256,7 +256,7 @@ def _show_unit(
     summary = next(of for of in unit_summaries(weights, class_name, "win", boards) if of.name == name)
     found = extremes(weights, class_name, name, boards, count)
     record: Row = {"weights": weights.name, "class": class_name, "hidden_unit": asdict(summary)}
-    for end, shown in found.items():
+    for end, shown in (("largest", found.largest), ("smallest", found.smallest)):
         record[end] = [
             {
                 **{"position": gnubg_id(Position(of.board)), "activation": of.squashed},

@@ -119,7 +119,7 @@ def test_extremes_are_the_most_extreme(boards, contact):
     place = 3
     found = extremes(MADE, "contact", LAYER.names[place], np.concatenate([boards, boards]), 4)
     sums = LAYER.sums(features(MADE.parameters, contact), pack_many(contact))[:, place]
-    for some, rank in ((found["largest"], -1), (found["smallest"], 1)):
+    for some, rank in ((found.largest, -1), (found.smallest, 1)):
         assert len(some) == 4
         assert len(np.unique([one.board for one in some], axis=0)) == 4
         best = np.sort(rank * np.unique(sums.round(9)))[:4]
@@ -154,7 +154,7 @@ def test_what_a_unit_adds_is_the_equity_less_that_with_the_unit_at_its_mean(boar
         classes={**MADE.classes, "contact": heads},
         hidden_layers={"contact": replace(LAYER, outputs=outputs)},
     )
-    for one in (*found["largest"], *found["smallest"]):
+    for one in (*found.largest, *found.smallest):
         at = [head_equity(each, Position(one.board)) for each in (MADE, without)]
         assert one.adds == pytest.approx(at[0] - at[1], abs=1e-5)
 

@@ -94,7 +94,7 @@ def test_bad_options_are_one_line(motif, mat, words, said):
         ("", "not a .mat file: it must begin with a line such as '7 point match'"),
         ("Hello\n", "line 1: not a .mat file"),
         (" 5 point match\n", "the file contains no game"),
-        (MATCH.replace("13/8 6/4", "13/8 6/5"), "line 8: game 1, move 4"),
+        (MATCH.replace("13/8 6/4", "13/8 4/2"), "line 8: game 1, move 4"),
         (
             MATCH.replace("Ann : 2                    Bob : 1", "Ann : 3                    Bob : 1"),
             "game 3: the match to 3 points is over at 3 to 1",

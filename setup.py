@@ -13,7 +13,9 @@ class BuildWithWeights(build_py):
     def run(self) -> None:
         """Build, and copy the weights; an editable installation finds them in the checkout."""
         if not self.editable_mode:
-            rmtree(Path(self.build_lib) / "motif", ignore_errors=True)
+            built = Path(self.build_lib) / "motif"
+            if built.resolve() != Path("motif").resolve():  # Never remove the source.
+                rmtree(built, ignore_errors=True)
         super().run()
         if not self.editable_mode:
             folder = Path(self.build_lib) / "motif" / "weights"

@@ -21,7 +21,9 @@ from motif.runtime.files import STDIN, content_of
 from motif.runtime.layout import counted
 from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
 
+_COMMENT = "#"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_DICE = 2
 _roll = lru_cache(parse_roll)
 
 _Result = TypeVar("_Result")
@@ -43,7 +45,7 @@ class _BatchFile:
         content = self._content.removeprefix(_BYTE_ORDER_MARK)
         for number, line in lines_of(pieces_of(BytesIO(content)), TEXT_LINE, self.name, SettingError):
             words = line.decode("utf-8", "replace").split()
-            if words and not words[0].startswith("#"):
+            if words and not words[0].startswith(_COMMENT):
                 yield number, words
 
 
@@ -81,7 +83,7 @@ def read_decisions(path: str) -> Decisions:
                 matches.append(match)
         boards = parse_boards(texts)
         check_all_go_on(boards)
-        return Decisions(boards, np.array(rolls, np.int64).reshape(-1, 2), matches)
+        return Decisions(boards, np.array(rolls, np.int64).reshape(-1, _DICE), matches)
 
     return _read(path, read, _parse_decision)
 
@@ -111,7 +113,7 @@ def _only_word(words: Sequence[str]) -> str:
 
 
 def _dice(words: Sequence[str]) -> Sequence[str]:
-    if len(words) not in (2, 3):
+    if not 1 < len(words) <= 1 + _DICE:
         raise SettingError(f"expected a position and two dice, got {counted(len(words), 'word')}")
     return words[1:]
 

@@ -35,6 +35,11 @@ class Turn:
     play: Play | None
     """None if the game or the record ended before the play."""
 
+    @property
+    def is_illegal(self) -> bool:
+        """Whether the rules forbid the play."""
+        return self.play is not None and not self.play.is_legal
+
 
 @dataclass(frozen=True)
 class CubeAction:
@@ -221,7 +226,7 @@ def illegal_plays(record: MatchRecord) -> list[IllegalPlay]:
         IllegalPlay(number, row, record.players[turn.player], "{}{}".format(*turn.roll), str(turn.play))
         for number, game in enumerate(record.games, 1)
         for row, turn in zip(move_numbers(game.actions), game.actions, strict=True)
-        if isinstance(turn, Turn) and turn.play is not None and not turn.play.is_legal
+        if isinstance(turn, Turn) and turn.is_illegal
     ]
 
 
@@ -368,8 +373,7 @@ class GameRecorder(GameProgress):
         try:
             return recorded_play(moves, self.position, plays)
         except PlayError as error:
-            turns = (one for one in self._actions if isinstance(one, Turn))
-            illegal = (one for one in turns if one.play is not None and not one.play.is_legal)
+            illegal = (one for one in self._actions if isinstance(one, Turn) and one.is_illegal)
             if (earlier := next(illegal, None)) is None:
                 raise
             roll = "{}{}".format(*earlier.roll)

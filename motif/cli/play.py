@@ -162,7 +162,8 @@ def play(
     session = GameSession(seats, record_tags(rules.session_rules, date.today()), rules.session_rules)
     screen = _screen(json)
     game = EventGame(session, seeded, lambda: advisor, typed_dice=dice is _Dice.MANUAL)
-    view = TerminalView(game, screen, save, *helpers.loaded_tutor(), auto_roll)
+    tutor, limit = helpers.loaded_tutor()
+    view = TerminalView(game, screen, kept=save, tutor=tutor, tutor_limit=limit, auto_roll=auto_roll)
     view.prompter.write_kept()  # A name or folder that does not fit should fail before the game.
     repeat = f"The dice seed is {seeded.seed}; --seed {seeded.seed} repeats the rolls."
     screen.say(f"{opening_line(session)} {'You type the dice.' if game.typed_dice else repeat}")

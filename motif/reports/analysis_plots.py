@@ -51,6 +51,8 @@ PLUS: Look = {"color": BLUE}
 MINUS: Look = {"facecolor": "white", "edgecolor": VERMILION, "hatch": "//////", "linewidth": 0.8}
 """Looks of features that are good and bad for the player on roll."""
 BETTER, WORSE = "good for the player on roll", "bad for the player on roll"
+_ROW_HEIGHT = 0.185
+_FRAME_HEIGHT = 1.75
 _OWN_LINE = 3
 _BINS = 24
 _MAX_VALUES = 40
@@ -58,6 +60,7 @@ _MAX_VALUES = 40
 EFFECTS_HEADING = "Effects of the parameters"
 DRAWN = 8
 """Maximum number of parameters in a picture."""
+_CURVES_HEIGHT, _CURVES_FRAME_HEIGHT = 1.75, 0.7
 _LONG_EFFECT = 24
 
 
@@ -70,7 +73,7 @@ def title_of(analysis: EvaluatorAnalysis, what: str) -> str:
 
 def rows_height(count: int) -> float:
     """Return the height in inches of a picture with `count` rows."""
-    return 1.75 + 0.185 * max(count, 3)
+    return _FRAME_HEIGHT + _ROW_HEIGHT * max(count, 3)
 
 
 def name_rows(axes: Axes, names: Sequence[str], *, lines: bool = True) -> None:
@@ -113,6 +116,8 @@ def _panels(figure: Figure, count: int, columns: int, *, sharey: bool = False) -
 
 _COLUMNS = 3
 _PANELS_A_PAGE = 18
+_PANEL_HEIGHT = 1.3
+_PAGE_FRAME_HEIGHT = 0.75
 _GROUPS = 12
 _SMALL_GROUP = 0.2
 _LONG_NAME = 19
@@ -131,7 +136,7 @@ def feature_pages(analysis: EvaluatorAnalysis) -> Iterator[tuple[int, ...]]:
 def draw_histograms(analysis: EvaluatorAnalysis, features: tuple[int, ...], path: Path) -> None:
     """Draw the distributions of the `features` (indices) to `path`."""
     rows = ceil(len(features) / _COLUMNS)
-    with picture(path, 0.75 + 1.3 * rows, title_of(analysis, "features")) as figure:
+    with picture(path, _PAGE_FRAME_HEIGHT + _PANEL_HEIGHT * rows, title_of(analysis, "features")) as figure:
         for axes, k in zip(_panels(figure, len(features), _COLUMNS), features, strict=True):
             axes.set_title(broken_name(analysis.parameters.names[k]), fontsize=SMALL)
             _draw_histogram(axes, analysis.judged.features[:, k])
@@ -469,7 +474,7 @@ def draw_effects(positions: Observed, effects: Sequence[EffectSummary], title: s
     """Draw the curves of the first `DRAWN` effects, each above its histogram, to `path`."""
     drawn = effects[:DRAWN]
     rows = max(1, ceil(len(drawn) / 2))
-    with picture(path, 0.7 + 1.75 * rows, title) as figure:
+    with picture(path, _CURVES_FRAME_HEIGHT + _CURVES_HEIGHT * rows, title) as figure:
         cells = np.ravel(np.asarray(figure.subfigures(rows, 2)))
         for place, (cell, effect) in enumerate(zip(cells, drawn, strict=False), 1):
             _draw_effect(cell, positions, effect, place)

@@ -59,6 +59,7 @@ _RISE = 1.01
 """Last training error, relative to the lowest, from which on that is said."""
 
 _AGAINST = "Games won against the heuristic"
+_STAGE_HEIGHT = 3.0
 _LOOKS: tuple[Look, ...] = (
     {"color": BLUE, "linestyle": "-", "marker": "o"},
     {"color": VERMILION, "linestyle": "--", "marker": "s"},
@@ -306,7 +307,7 @@ def _plot_loss(epochs: Sequence["Epoch"], path: Path) -> None:
         (list(last.values()), "stage 2: who won, 1 or 0", "round (its last epoch)"),
     ]
     stages = [stage for stage in stages if stage[0]]
-    with picture(path, 3.0 * len(stages), "Error of the phase network") as figure:
+    with picture(path, _STAGE_HEIGHT * len(stages), "Error of the phase network") as figure:
         panels = figure.subplots(len(stages), 1, squeeze=False).ravel()
         for axes, (points, title, label) in zip(panels, stages, strict=True):
             places, train, validation = zip(*points, strict=True)

@@ -32,14 +32,17 @@ def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> 
     pools = [f"v{k}/{SAMPLES}" for k in step.pooled_versions(version)]
     fit: list[object] = ["fit", *pools, "--out", weights, "--name", f"{config.name}-v{version}"]
     fit += ["--version", version, "--parent", f"{config.name}-v{last}"]
-    settings = config.fit_settings(last)
-    if Path(settings.parameters).is_file():
-        settings = replace(settings, parameters=os.path.relpath(settings.parameters, folder))
-    fit += _options(settings)
+    fit += _options(_seen_from(folder, config.fit_settings(last)))
     fit += ["--term-table", f"v{version}/{TERMS}"] if config.terms else []
     match = ["match", weights, previous, "--games", config.strength_games]
     match += ["--seed", config.strength_seed(version)]
     return [_command(words) for words in (sample, fit, match)]
+
+
+def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
+    """Return `settings` with the path of a parameter file relative to `folder`."""
+    file = settings.parameters
+    return replace(settings, parameters=os.path.relpath(file, folder)) if Path(file).is_file() else settings
 
 
 def _options(settings: SampleSettings | FitSettings) -> list[object]:

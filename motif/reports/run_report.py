@@ -1,12 +1,10 @@
 """The report of a bootstrap run: plots of each version, and plots and a page of the whole run."""
 
-import csv
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from io import StringIO
 from pathlib import Path, PurePath
 
 from motif.analysis.evaluator_analysis import self_play_positions
@@ -32,28 +30,27 @@ from motif.evaluators.probabilities import RANKING_HEAD
 from motif.evaluators.static import from_weights
 from motif.fitting.significance import HeadTerms
 from motif.learning.bootstrap_config import CONFIG, BootstrapConfig, VersionStep, load_config
-from motif.learning.bootstrap_run import HISTORY, SAMPLES, SUMMARY, TERMS, WEIGHTS, OnVersion
+from motif.learning.bootstrap_run import TERMS, WEIGHTS, OnVersion
 from motif.learning.cross_check import CrossCheck
 from motif.learning.heads import has_hidden_units
 from motif.learning.label_noise import NOT_KNOWN
 from motif.learning.rows import held_out
-from motif.learning.version_summary import STEPS, VersionSummary, read_summary
+from motif.learning.version_summary import STEPS, VersionSummary
 from motif.players import static_player
 from motif.reports.analysis_plots import effects_picture
 from motif.reports.calibration_plots import plot_calibration
-from motif.reports.convergence import HistoryRows, plot_convergence, plot_run_convergence
+from motif.reports.convergence import plot_convergence, plot_run_convergence
 from motif.reports.document import Groups, Picture, rendered, with_error
 from motif.reports.next_version import advice, next_commands
+from motif.reports.run_files import RunFiles, fitted_pools, read_history, read_run
 from motif.reports.strength_plots import plot_strength
 from motif.reports.term_pages import effects_and_terms, reading_of_terms
 from motif.reports.worst_page import shown_decision
-from motif.runtime.errors import SettingError
-from motif.runtime.files import text_of, write_text
+from motif.runtime.files import write_text
 from motif.runtime.frames import Row, Tabular
-from motif.runtime.limits import HISTORY_FILE, HISTORY_LINES, MAX_HISTORY_COLUMNS, YAML_FILE
-from motif.sampling.dataset_files import is_dataset
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
+_REPORT = "report.html"
 _TERMS, _WORST = 20, 10
 """Default numbers of terms and worst decisions on a page."""
 _CLASS = "contact"
@@ -83,80 +80,6 @@ _NOISE_NOTE = (
 )
 _STEP_NAMES = dict(zip(STEPS, ("sampling", "fitting", "measuring"), strict=True))
 _UNKNOWN = "\N{EN DASH}"
-
-
-@dataclass(frozen=True)
-class RunFiles:
-    """The finished versions of a run."""
-
-    folder: Path
-    config: BootstrapConfig
-    config_text: str
-    """Content of config.yaml."""
-    summaries: Sequence[VersionSummary]
-    """One per finished version, in order."""
-    weights: Sequence[WeightFile]
-    """One per finished version, in order."""
-
-    @property
-    def homes(self) -> list[Path]:
-        """Folders of the finished versions."""
-        return [self.folder / f"v{version}" for version in range(len(self.summaries))]
-
-    @property
-    def last(self) -> int:
-        """Number of the last finished version."""
-        return len(self.summaries) - 1
-
-    @property
-    def pools(self) -> list[Path] | None:
-        """Datasets of the last version's fit; None if one is missing."""
-        return fitted_pools(self.folder, self.config, self.last)
-
-
-def read_run(folder: Path) -> RunFiles:
-    """Read the run in `folder`, except samples and histories.
-
-    Raises `SettingError` if it is not a run, has no finished version or has unreadable files,
-    `WeightFileError` for unreadable weights.
-    """
-    path = folder / CONFIG
-    if folder.is_dir() and not path.exists():
-        raise SettingError(f"{path}: cannot be read: there is no such file, so this is not a bootstrap run")
-    config = load_config(path)
-    summaries = _summaries(folder, config)
-    weights = [read_weight_file(folder / f"v{version}" / WEIGHTS) for version in range(len(summaries))]
-    return RunFiles(folder, config, text_of(path, SettingError, YAML_FILE), summaries, weights)
-
-
-def read_history(home: Path) -> HistoryRows:
-    """Return the rows of a version's history.csv; raises `SettingError`."""
-    path = home / HISTORY
-    text = text_of(path, SettingError, HISTORY_FILE)
-    HISTORY_LINES.check(text.count("\n"), str(path), SettingError)
-    MAX_HISTORY_COLUMNS.check(text.partition("\n")[0].count(",") + 1, str(path), SettingError)
-    try:
-        return list(csv.DictReader(StringIO(text, newline="")))
-    except csv.Error as error:
-        raise SettingError(f"{path}: cannot be read: {error}") from None
-
-
-def fitted_pools(folder: Path, config: BootstrapConfig, version: int) -> list[Path] | None:
-    """Return the datasets of a version's fit; None if one is missing."""
-    pools = [folder / f"v{k}" / SAMPLES for k in config.versions[version].pooled_versions(version)]
-    return pools if all(map(is_dataset, pools)) else None
-
-
-def _summaries(folder: Path, config: BootstrapConfig) -> list[VersionSummary]:
-    summaries: list[VersionSummary] = []
-    for version in range(len(config.versions)):
-        path = folder / f"v{version}" / SUMMARY
-        if not path.exists():
-            break
-        summaries.append(read_summary(path, version))
-    if not summaries:
-        raise SettingError(f"{folder}: no version is finished yet")
-    return summaries
 
 
 @dataclass(frozen=True)
@@ -316,7 +239,7 @@ def draw_run(
         terms, effects = _run_terms(run, known, boards, place, top, tell)
         measured, drawn = beside.result()
     pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
-    path = folder / "report.html" if page is None else page
+    path = folder / _REPORT if page is None else page
     write_text(path, _page(run, terms, measured, pictures | {"effects": effects}))
     return RunReport(run, path, [folder / name for name in drawn], terms, measured)
 

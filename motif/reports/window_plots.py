@@ -33,6 +33,8 @@ _MIN_POSITIONS = 20
 _LOW, _HIGH = 25.0, 95.0
 """Range of scores; no decision changes beyond it."""
 _EDGES = np.arange(_LOW, _HIGH + _BIN, _BIN)
+_HEIGHT = 6.4
+_PERCENT = 100
 _MAX_TICKS = 12
 _WINS: Look = {"color": GREEN, "linestyle": ":", "marker": ""}
 
@@ -43,7 +45,7 @@ def draw_windows(positions: DoublingSet, window: ScoreWindow, path: Path) -> Non
     Above: the shares of doubles and passes, the mean win probability, the article's windows as bands and the
     measured ones as lines.  Below: a histogram of the scores.
     """
-    with picture(path, 6.4, f"When {window.player} doubles, by BRAS's S") as figure:
+    with picture(path, _HEIGHT, f"When {window.player} doubles, by BRAS's S") as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2.4, 1])
         _draw_shares(upper, positions)
         bands = _draw_article(upper, positions.early_from)
@@ -79,7 +81,7 @@ def _draw_shares(axes: Axes, positions: DoublingSet) -> None:
     counts, _ = np.histogram(positions.scores, _EDGES)
     means = binned_statistic(positions.scores, series, bins=_EDGES).statistic
     shown = np.flatnonzero(counts >= _MIN_POSITIONS)
-    for shares, look in zip(100 * means[:, shown], (SOLID, DASHED, _WINS), strict=True):
+    for shares, look in zip(_PERCENT * means[:, shown], (SOLID, DASHED, _WINS), strict=True):
         axes.plot(_EDGES[shown] + _BIN / 2, shares, **look | {"markersize": 3})
 
 
@@ -113,7 +115,7 @@ def _draw_counts(axes: Axes, positions: DoublingSet) -> None:
     doubled = positions.scores[positions.doubles]
     for values, colour, label in ((positions.scores, BLUE, "all"), (doubled, VERMILION, "those doubled")):
         counts, _ = np.histogram(values, _EDGES)
-        shares = 100 * counts / len(positions.raw)
+        shares = _PERCENT * counts / len(positions.raw)
         axes.stairs(shares, _EDGES, fill=True, color=colour, alpha=0.5, label=label)
         axes.stairs(shares, _EDGES, color=colour, linewidth=0.8)
     axes.axvline(positions.early_from, color=FAINT, linewidth=1)

@@ -3,7 +3,7 @@
 import gzip
 import re
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -17,9 +17,6 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from pydantic import Field, StrictInt
 
-from motif.analysis.explain.explanation import explain_play
-from motif.analysis.explain.reasons import BEYOND
-from motif.analysis.judge import MatchOptions, for_match
 from motif.analysis.match.review import Review
 from motif.board.diagram import svg_diagram
 from motif.board.identifiers import gnubg_id
@@ -28,18 +25,17 @@ from motif.board.moves import as_roll, legal_plays
 from motif.board.notation import find_play
 from motif.board.outcome import outcome
 from motif.board.packed import BOARD_SIZE, CHECKERS
-from motif.board.parsing import parse_decision, parse_position
+from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.board.rules import RESIGNATIONS, gammons_count, may_beaver_in_play, may_double_in_play
 from motif.board.xgid_ogid import ogid, xgid
-from motif.evaluators import Evaluator
 from motif.runtime.errors import MotifError, PlayError, PositionError
 from motif.runtime.files import state_root
 from motif.runtime.frames import Record
 from motif.runtime.progress import heard_by
 from motif.serve import game_api, stored_analysis_api
 from motif.serve.analysis_answers import ReviewLineAnswer
-from motif.serve.analysis_store import AnalysisStore, Source, is_error, with_ratings
+from motif.serve.analysis_store import AnalysisStore, Source, with_ratings
 from motif.serve.answers import ERRORS, PlacedAnswer, answers, errors
 from motif.serve.bodies import BodyRoute, encoded, json_answer, service_of
 from motif.serve.costs import RequestKind
@@ -48,10 +44,12 @@ from motif.serve.engine_service import EngineService
 from motif.serve.game_store import GameStore
 from motif.serve.questions import HintQuestion, Id, ItemId, Notation, PlayerName, Question, examples
 from motif.serve.serve_settings import ServeSettings
+from motif.serve.themes import themes_of
 from motif.serve.upload import SHORT_MATCH, Upload, rolls_of
 
 FILES = Path(__file__).with_name("web")
 """Files of the page."""
+_WIDEST = 2000
 _Checkers = Annotated[StrictInt, Field(ge=-CHECKERS, le=CHECKERS)]
 _TYPES = {".webmanifest": "application/manifest+json", ".js": "text/javascript"}
 """Types of files that a system may not know."""
@@ -61,8 +59,6 @@ _LINK = re.compile(r"#/(?:position|from)/(\S+)")
 _UNLISTED = ("index.html", "sw.js")
 _GZIP = re.compile(r"(?:gzip|\*)(?:\s*;\s*q=(?!0(?:\.0*)?\s*$).*)?")
 """A coding of an Accept-Encoding header that accepts gzip: its quality is not 0."""
-_MAX_THEMES = 40
-"""Number of errors of an analysis, the largest, whose themes are found."""
 router = APIRouter(prefix="/api/v1", route_class=BodyRoute, responses=ERRORS)
 
 
@@ -275,40 +271,6 @@ def _review_records(
                 store.note_themes(analysis, themes)
 
 
-def themes_of(decisions: Sequence[Record], evaluator: Evaluator) -> Iterator[dict[int, str]]:
-    """Yield after each of the largest errors the themes found so far, by the numbers of their decisions."""
-    themes: dict[int, str] = {}
-    errors = [number for number, one in enumerate(decisions) if is_error(one)]
-    for number in sorted(errors, key=lambda number: -decisions[number]["error"])[:_MAX_THEMES]:
-        if theme := _theme_of(decisions[number], evaluator):
-            themes[number] = theme
-        yield themes
-
-
-def _theme_of(decision: Record, evaluator: Evaluator) -> str | None:
-    """Return the concept on the board that favours the better play most, or None."""
-    if not decision["is_play"]:
-        return "cube"
-    position, match, roll = parse_decision(decision["id"])
-    if match is None or roll is None:
-        return None
-    plays = legal_plays(position, roll)
-    try:
-        state = for_match(evaluator, MatchOptions(), match)
-        explanation = explain_play(
-            evaluator.without_lookahead,
-            position,
-            roll,
-            find_play(decision["best"], plays),
-            find_play(decision["done"], plays),
-            state=state,
-        )
-    except MotifError:
-        return None
-    reasons = [one for one in explanation.reasons if one.play == "better" and one.concept not in BEYOND]
-    return reasons[0].concept if reasons else None
-
-
 async def _review_lines(
     records: Iterator[Record], service: EngineService, cost: float
 ) -> AsyncIterator[bytes]:
@@ -326,7 +288,7 @@ async def diagram(
     request: Request,
     id: Annotated[str, Query(max_length=200, examples=[gnubg_id(Position.start())])],
     play: Notation = "",
-    size: Annotated[int, Query(ge=50, le=2000)] = 640,
+    size: Annotated[int, Query(ge=50, le=_WIDEST)] = 640,
     caption: Annotated[list[Annotated[str, Field(max_length=80)]] | None, Query(max_length=4)] = None,
 ) -> Response:
     """Return a position as an SVG drawing, with a play of the ID's roll as arrows.

@@ -44,6 +44,7 @@ class TerminalView:
         self,
         game: EventGame,
         screen: Screen,
+        *,
         kept: Path | None,
         tutor: Evaluator | None,
         tutor_limit: float,

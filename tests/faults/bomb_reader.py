@@ -24,7 +24,7 @@ from motif.evaluators.nets import load_net
 from motif.evaluators.weight_reader import read_weight_file
 from motif.fitting.significance import read_terms
 from motif.learning.bootstrap_config import load_config
-from motif.reports.run_report import read_history
+from motif.reports.run_files import read_history
 from motif.runtime.errors import MotifError
 from motif.sampling.dataset import read_dataset
 from motif.sampling.label_files import read_labels

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from motif.analysis.term_report import with_words
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
+from motif.board.position import Positions, as_boards
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.known_players import LATEST, WRITTEN_WEIGHT_SUFFIXES
 from motif.evaluators.static import from_weights, weights_of
@@ -49,6 +50,7 @@ def sample(
     player: PlayerLike | None = None,
     label: PlayerLike = ROLLOUTS,
     recorded: Sequence[Path | str] | Path | str = (),
+    starts: Positions | None = None,
     resume: bool = False,
     jobs: int | None = None,
     **changes: Unpack[SampleKeywords],
@@ -68,6 +70,8 @@ def sample(
         Source of the labels: ``"rollout"``, a player in any form or, for recorded games, ``"outcome"``.
     recorded
         Match files, or folders of match files, to sample from instead of self-play.
+    starts
+        Positions at which the games of self-play begin, in turn; by default the starting position.
     resume
         Whether to continue an interrupted sample.
     jobs
@@ -84,8 +88,8 @@ def sample(
     ------
     DatasetError
         If `out` contains a dataset, unless `resume` is set and the settings are the same.
-    PlayerError, WeightFileError, SettingError, RecordError, FileError
-        For an invalid player, setting or match file, or a folder that cannot be written.
+    PlayerError, PositionError, WeightFileError, SettingError, RecordError, FileError
+        For an invalid player, position, setting or match file, or a folder that cannot be written.
 
     Examples
     --------
@@ -112,7 +116,16 @@ def sample(
     if not paths and "games" not in changes and not said.games:
         raise SettingError("games: missing number of games, such as games=300", "games")
     games = read_games(paths) if paths else []
-    return make_samples(said, folder, recorded=games, resume=resume, jobs=jobs, player=own, labeller=labeller)
+    return make_samples(
+        said,
+        folder,
+        recorded=games,
+        starts=None if starts is None else as_boards(starts),
+        resume=resume,
+        jobs=jobs,
+        player=own,
+        labeller=labeller,
+    )
 
 
 def _named(player: PlayerLike) -> tuple[Evaluator | None, str]:

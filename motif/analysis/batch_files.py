@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from motif.analysis.position_records import Decisions, check_all_go_on
+from motif.analysis.position_records import Decisions
 from motif.board.identifiers import ID_LENGTH
 from motif.board.match_state import MatchState
-from motif.board.moves import check_goes_on, parse_roll
+from motif.board.moves import check_all_go_on, check_goes_on, parse_roll
 from motif.board.packed import Board
 from motif.board.parsing import parse_boards, parse_decision, parse_position
 from motif.board.position import Position

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from motif.analysis.judge import MatchOptions, for_match, valued_record
 from motif.board.identifiers import gnubg_ids
 from motif.board.match_state import MatchState
-from motif.board.moves import Play, PlayBatch, check_goes_on, decode_path, play_batches
+from motif.board.moves import Play, PlayBatch, check_all_go_on, decode_path, play_batches
 from motif.board.notation import format_moves
-from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import OUTPUTS, Evaluator, Probabilities, StaticEvaluator
@@ -71,12 +70,6 @@ def probabilities_of_each(
 ) -> Iterator[Probabilities]:
     """Yield the probabilities of each of `boards`."""
     return _spread(partial(_probabilities, evaluator), evaluator, jobs, boards)
-
-
-def check_all_go_on(boards: Board) -> None:
-    """Raise `PositionError` if the game is over on one of `boards` (n, 26)."""
-    for row in np.flatnonzero(finished_points_many(pack_many(boards).view(np.int64))):
-        check_goes_on(Position(boards[row]))
 
 
 def plays(boards: Board, rolls: IntArray) -> Iterator[Record]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from motif.board.identifiers import quoted, whole_number
 from motif.board.movegen import MAX_PLAYS, PATH_HIT, PATH_LOW, PATH_SOURCE, generate, new_play_buffer
 from motif.board.notation import MAX_MOVES, OFF, Play, find_play, parse_moves
-from motif.board.outcome import outcome
+from motif.board.outcome import finished_points_many, outcome
 from motif.board.packed import (
     BOARD_SIZE,
     HOME,
@@ -22,6 +22,7 @@ from motif.board.packed import (
     PACKED_WORDS,
     Board,
     pack,
+    pack_many,
     unpack,
 )
 from motif.board.position import Position, PositionLike
@@ -80,6 +81,12 @@ def check_goes_on(position: Position) -> None:
     """Raise `PositionError` if the game is over."""
     if outcome(position):
         raise PositionError(f"{position.gnubg_id}: the game is over (one player has borne off all checkers)")
+
+
+def check_all_go_on(boards: Board) -> None:
+    """Raise `PositionError` if the game is over on one of `boards` (n, 26)."""
+    for row in np.flatnonzero(finished_points_many(pack_many(boards).view(np.int64))):
+        check_goes_on(Position(boards[row]))
 
 
 def legal_plays(position: PositionLike, roll: RollLike) -> list[Play]:

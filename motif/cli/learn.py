@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     "sample --out runs/try --games 100 --trials 36",
     "sample --out runs/taught --games 100 --label wildbg",
     "sample --out runs/real --from matches/ --rate 0.2 --label latest@2",
+    "sample --out runs/rare --games 1000 --starts FILE --noise 0.1",
     cls=SeveralSources,
 )
 def sample(
@@ -55,6 +56,15 @@ def sample(
     recorded: Annotated[
         list[Path] | None,
         option("Match files or folders to sample from, instead of self-play.", "FILE...", name="--from"),
+    ] = None,
+    starts: Annotated[
+        str | None,
+        option(
+            "File of positions, one per line, at which the games of self-play begin in turn; - is standard "
+            "input.",
+            "FILE",
+            show_default="the starting position",
+        ),
     ] = None,
     resume: Annotated[bool, option("Continue an interrupted sample.")] = False,
     json: JsonOption = False,
@@ -66,11 +76,13 @@ def sample(
     Rollouts label each position with probabilities and an equity.  With --label, the labels come from another
     player or, for recorded games, from the outcomes of the games.
     """
+    from motif.analysis.batch_files import read_positions
     from motif.sampling.recorded_games import read_games
     from motif.sampling.sample import sample as make_samples
 
     evaluator_of(settings.player)
     games = read_games(recorded) if recorded else []
+    boards = None if starts is None else read_positions(starts)
     if not (settings.is_rolled_out or settings.is_by_outcome):
         evaluator_of(settings.label)
     settings.check_effects()
@@ -79,7 +91,7 @@ def sample(
             raise SettingError("--games must be at least 1, not 0; give it, or matches in --from")
         settings.check()
     with resumable("continue with the same command and --resume"), working_on(cluster):
-        result = make_samples(settings, out, recorded=games, resume=resume, jobs=jobs)
+        result = make_samples(settings, out, recorded=games, starts=boards, resume=resume, jobs=jobs)
     facts = result.to_dict()
     if printed_json(json, facts):
         return

@@ -318,8 +318,8 @@ def kept_parts(
 
 
 def _compare(where: Path, settings: Mapping[str, object], provenance: Mapping[str, object]) -> None:
-    for key, value in provenance.items():
-        before = settings.get(key)
+    for key in {**provenance, **settings}:
+        before, value = settings.get(key), provenance.get(key)
         if before != value:
             raise DatasetError(
                 f"{where}: cannot be resumed: made with {key} = {_said(before)}, not {value!r}"

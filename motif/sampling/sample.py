@@ -5,6 +5,7 @@ source of their labels: rollouts by the player, any evaluator or, for recorded g
 game.
 """
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -16,7 +17,8 @@ from typing import Literal
 import numpy as np
 
 from motif.board.identifiers import gnubg_ids
-from motif.board.packed import pack_many, unpack_many
+from motif.board.moves import check_all_go_on
+from motif.board.packed import Board, pack_many, unpack_many
 from motif.board.position import Position
 from motif.compiler.background import precompile_in_background
 from motif.compiler.jit import compile_ahead
@@ -259,6 +261,7 @@ def sample(
     folder: Path | str,
     *,
     recorded: Sequence[RecordedGame] = (),
+    starts: Board | None = None,
     resume: bool = False,
     jobs: int | None = None,
     player_label: str | None = None,
@@ -267,18 +270,22 @@ def sample(
 ) -> SampleResult:
     """Sample a dataset from self-play or `recorded` games, and write it to `folder`.
 
-    The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`. After a
-    first Ctrl-C, SIGTERM or SIGHUP, parts that take only a few seconds are finished and written before
-    `KeyboardInterrupt` is raised; a second one raises it immediately.
+    Game g of self-play begins at row g modulo n of the boards `starts` (n, 26), by default at the starting
+    position. The same settings give the same bytes for any number of `jobs`, also after a stop and `resume`.
+    After a first Ctrl-C, SIGTERM or SIGHUP, parts that take only a few seconds are finished and written
+    before `KeyboardInterrupt` is raised; a second one raises it immediately.
 
     `player_label` is the player's name in the dataset, by default the name in the settings; the dataset
     also has a fingerprint of the player's weights.  `player` and `labeller` are for objects that cannot be
     loaded by name.
 
-    Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, or one with other settings,
-    and `FileError` if the dataset cannot be written, or another run is using the folder.
+    Raises `SettingError` for settings or `starts` that do not apply, `PositionError` if the game is over at
+    one of the `starts`, `DatasetError` if `folder` contains a dataset and `resume` is not set, or one with
+    other settings, and `FileError` if the dataset cannot be written, or another run is using the folder.
     """
     if recorded:
+        if starts is not None:
+            raise SettingError("starts: not allowed with recorded games", "starts")
         if settings.is_by_outcome:
             recorded = finished(recorded)
         settings = settings.of_recorded(len(recorded))
@@ -289,13 +296,14 @@ def sample(
     folder = Path(folder)
     chosen = as_evaluator(settings.player if player is None else player)
     evaluator = filtered(chosen) if isinstance(chosen, StaticEvaluator) else chosen
-    if settings.decide == "rollout" and not isinstance(evaluator, StaticEvaluator):
-        raise SettingError(f"decide: {chosen.name} cannot choose plays by rollouts", "decide")
-    if settings.replies and not isinstance(evaluator, StaticEvaluator):
-        raise SettingError(f"replies: {chosen.name} cannot choose them; a weight file can", "replies")
+    if not isinstance(evaluator, StaticEvaluator):
+        _check_not_compiled(settings, starts, chosen.name)
+    if starts is not None:
+        require(len(starts) > 0, "starts", len(starts), "at least one position")
+        check_all_go_on(starts)
     if labeller is None and not (settings.is_rolled_out or settings.is_by_outcome):
         labeller = load(settings.label).require_evaluator()
-    starts = range(0, settings.games, games_a_part(settings))
+    firsts = range(0, settings.games, games_a_part(settings))
     taught = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
     provenance = {
         **asdict(settings),
@@ -304,19 +312,36 @@ def sample(
         "player_fingerprint": fingerprint_of(evaluator),
         **({"label_fingerprint": taught} if taught else {}),
         **({"recorded": games_fingerprint(recorded)} if recorded else {}),
-        "games_a_part": starts.step,
+        **({} if starts is None else {"starts": _fingerprint(starts)}),
+        "games_a_part": firsts.step,
         "motif": VERSION,
     }
     stopwatch = Stopwatch()
     with working_in(folder):
-        kept = kept_parts(folder, provenance, starts, resume)
+        kept = kept_parts(folder, provenance, firsts, resume)
         clear_temporaries(folder)
-        parts = _all_parts(settings, evaluator, labeller, recorded, provenance, folder, starts, kept, jobs)
+        parts = _all_parts(
+            settings, evaluator, labeller, recorded, starts, provenance, folder, firsts, kept, jobs
+        )
     positions = sum(part.rows for part in parts)
     trials = settings.trials if settings.is_rolled_out else 1
-    made = (first for number, first in enumerate(starts) if part_name(number) not in kept)
-    played = sum(min(starts.step, settings.games - first) for first in made)
+    made = (first for number, first in enumerate(firsts) if part_name(number) not in kept)
+    played = sum(min(firsts.step, settings.games - first) for first in made)
     return SampleResult(folder, positions, trials, settings.games, played, stopwatch.seconds)
+
+
+def _check_not_compiled(settings: SampleSettings, starts: Board | None, player: str) -> None:
+    """Raise `SettingError` for settings that only compiled players can follow."""
+    if settings.decide == "rollout":
+        raise SettingError(f"decide: {player} cannot choose plays by rollouts", "decide")
+    if settings.replies:
+        raise SettingError(f"replies: {player} cannot choose them; a weight file can", "replies")
+    if starts is not None:
+        raise SettingError(f"starts: {player} cannot begin at them; a weight file can", "starts")
+
+
+def _fingerprint(boards: Board) -> str:
+    return f"sha256:{hashlib.sha256(boards.tobytes()).hexdigest()}"
 
 
 def warm_up() -> None:
@@ -370,26 +395,32 @@ def _all_parts(
     evaluator: Evaluator,
     labeller: Evaluator | None,
     recorded: Sequence[RecordedGame],
+    starts: Board | None,
     provenance: Mapping[str, object],
     folder: Path,
-    starts: range,
+    firsts: range,
     kept: dict[str, DatasetPart],
     jobs: int | None,
 ) -> list[DatasetPart]:
     """Return all parts in order; make the missing parts, and rewrite the manifest after each of them."""
-    names = [part_name(k) for k in range(len(starts))]
+    names = [part_name(k) for k in range(len(firsts))]
     missing = [k for k, name in enumerate(names) if name not in kept]
     make: Callable[..., Dataset] = partial(sample_evaluator_games, settings, evaluator, labeller=labeller)
     if isinstance(evaluator, StaticEvaluator):
         make = partial(sample_games, settings, evaluator.model, labeller=labeller)
     at_once = games_a_call(settings, labeller)
-    ends = {k: min(starts[k] + starts.step, settings.games) for k in missing}
+    ends = {k: min(firsts[k] + firsts.step, settings.games) for k in missing}
     pieces = {
-        k: [range(first, min(first + at_once, ends[k])) for first in range(starts[k], ends[k], at_once)]
+        k: [range(first, min(first + at_once, ends[k])) for first in range(firsts[k], ends[k], at_once)]
         for k in missing
     }
     calls = (
-        (games.start, len(games), recorded[games.start : games.stop])
+        (
+            games.start,
+            len(games),
+            recorded[games.start : games.stop],
+            None if starts is None else starts[np.arange(games.start, games.stop) % len(starts)],
+        )
         for games in chain.from_iterable(pieces.values())
     )
     what = "recorded games" if recorded else f"games of {settings.player}"
@@ -402,7 +433,7 @@ def _all_parts(
 
     with (
         stop_request(_STOPPING) as stop,
-        progress(f"sampling {settings.games} {what}", len(starts)) as advance,
+        progress(f"sampling {settings.games} {what}", len(firsts)) as advance,
         closing(run_until(stop, make, calls, jobs)) as made,
     ):
         record(complete=False)
@@ -426,27 +457,32 @@ def sample_games(
     first: int,
     count: int,
     recorded: Sequence[RecordedGame] = (),
+    starts: Board | None = None,
     labeller: Evaluator | None = None,
 ) -> Dataset:
     """Return the positions of games `first`, ..., `first` + `count` - 1 of self-play or `recorded`.
 
-    The labels come from `labeller`, by default from rollouts or the results of the games.  A stop is
-    possible between games.
+    Self-play begins at the rows of `starts` (`count`, 26), by default at the starting position.  The
+    labels come from `labeller`, by default from rollouts or the results of the games.  A stop is possible
+    between games.
     """
-    start = pack_many(Position.start().board[None])[0]
+    opening = Position.start().board
+    starts = np.repeat(opening[None], count, axis=0) if starts is None else starts
+    openings = (starts == opening).all(axis=1).tolist()
     rules = settings.sampling_rules()
     kept = rules.trials if settings.stratified else 0
     model, space = prepared(model)
     record, memory = new_record(trials=kept), new_memory(space, kept)
     trials = max(rules.trials, 1)
     made: list[Dataset] = []
-    for game in range(first, first + count):
+    for number, start in enumerate(pack_many(starts)):
         check_stop()
+        game = first + number
         if recorded:
-            played = recorded[game - first]
+            played = recorded[number]
             rows = record_game(model, played.before, played.rolls, played.after, game, rules, memory, record)
         else:
-            rows = self_play(model, start, game, rules, memory, record)
+            rows = self_play(model, start, openings[number], game, rules, memory, record)
         means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], trials)
         equity_errors = _stratified_errors(record, rows, settings.seed) if kept else errors[:, -1]
         if settings.is_by_outcome:
@@ -476,9 +512,13 @@ def sample_evaluator_games(
     first: int,
     count: int,
     recorded: Sequence[RecordedGame] = (),
+    starts: None = None,
     labeller: Evaluator | None = None,
 ) -> Dataset:
-    """Do the work of `sample_games` with an evaluator that is not compiled, without starting positions."""
+    """Do the work of `sample_games` with an evaluator that is not compiled, without starting positions.
+
+    Its games have no other `starts`.
+    """
     check_stop()
     games = recorded or games_of(evaluator, settings.seed, settings.noise, first, count)
     unlabelled = replace(settings, candidates=0, label=OUTCOME if settings.is_by_outcome else "")

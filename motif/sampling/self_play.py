@@ -16,7 +16,7 @@ from motif.board.packed import PACKED_SIZE, PACKED_WORDS, copy_words, occupied
 from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS, equity_of, switch_value
-from motif.parameters.position_class import CONTACT, classify
+from motif.parameters.position_class import classify
 from motif.rollouts.playout import MAX_PLIES, board_trials, roll_out
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
@@ -134,10 +134,10 @@ def _pick_candidates(count, played, wanted, scores, order, stream):
 
 
 @inline_kernel
-def _roll_of(ply, stream):
-    """Return the roll of a ply; the first roll of a game is not a double."""
+def _next_roll(opening, stream):
+    """Return the next roll, which is not a double if it is the `opening` roll of a game."""
     high, low = next_roll(stream)
-    while ply == 1 and high == low:
+    while opening and high == low:
         high, low = next_roll(stream)
     return high, low
 
@@ -226,10 +226,11 @@ def begin_game(rules, game, memory):
 
 
 @kernel
-def self_play(model, start, game, rules, memory, record):
+def self_play(model, start, opening, game, rules, memory, record):
     """Play one game of the model against itself; record and label positions, and return their number.
 
-    `rules` are `SamplingRules`, and `memory` is a `SamplingMemory`. Final positions are not recorded.
+    The game begins at the packed board `start`, with an `opening` roll or any roll. `rules` are
+    `SamplingRules`, and `memory` is a `SamplingMemory`. Final positions are not recorded.
     """
     begin_game(rules, game, memory)
     space, stream, tried = memory.space, memory.stream, memory.tried
@@ -237,11 +238,12 @@ def self_play(model, start, game, rules, memory, record):
     words = words_of(current)
     item = game * DECISIONS_A_GAME
     rows = 0
-    if next_unit(stream) < rules.rates[CONTACT]:
+    own, other = occupied(words, 0), occupied(words, PACKED_WORDS // 2)
+    if next_unit(stream) < rules.rates[classify(words, current, own, other)]:
         _put(record, 0, words, item, 0, True)
         rows = 1
     for ply in range(1, MAX_PLIES):
-        high, low = _roll_of(ply, stream)
+        high, low = _next_roll(opening and ply == 1, stream)
         item += 1
         if rules.by_rollout:
             count = generate(words, high, low, space.plays)

@@ -37,6 +37,7 @@ SMALLER = {
     "sample --out runs/try --games 100 --trials 36": "sample --out runs/try --games 20 --trials 2",
     "sample --out runs/taught --games 100 --label wildbg": "sample --out runs/taught --games 4 --label bras",
     "--rate 0.2 --label latest@2": "--rate 0.2 --label latest",
+    "sample --out runs/rare --games 1000": "sample --out runs/rare --games 10 --trials 2",
     "bootstrap --out runs/demo --preset demo": "bootstrap --out runs/demo --config small.yaml",
     "--from runs/try --decisions 200": "--from runs/try --decisions 2 --rollers pubeval",
     "--from match.mat --rollers latest,gnubg": "--from match.mat --decisions 2 --rollers pubeval",
@@ -57,7 +58,7 @@ SERVES = {"serve gnubg", "serve http", "web"}
 """Commands that end when they are interrupted; tests/serve and tests/web run them."""
 
 BATCH = {"evaluate": "4HPwATDgc/ABMA\n", "plays": "4HPwATDgc/ABMA 3 1\n", "hint": "4HPwATDgc/ABMA 3 1\n"}
-BATCH["cube"] = BATCH["evaluate"]
+BATCH["cube"] = BATCH["sample"] = BATCH["evaluate"]
 """What the examples' FILE holds."""
 SMALL_RUN = """
 name: demo

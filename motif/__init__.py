@@ -8,8 +8,8 @@ Ask      rank(position, roll)   evaluate(position)   evaluate_many   cube(positi
 Roll out rollout(position, trials=1296)   compare_plays(position, roll)   rollout_cube(position)
 Play     Game   analyse("match.mat")   read_match   write_match   convert   export(weights, "x.onnx")
 Measure  play_money_games(a, b)   play_matches(a, b, length=5)   play_tournament   benchmark(player)   speed
-Learn    sample(player="latest", games=300, out="data")   read_dataset("data")
-         fit("data").weights   calibrate   bootstrap   report   make_benchmark   train_phase_net   working_on
+Learn    sample(player="latest", games=300, out="data")   read_dataset("data")   fit("data").weights
+         terms   inspect   calibrate   bootstrap   report   make_benchmark   train_phase_net   working_on
 Load     load_player   load_evaluator   load_static   from_sklearn   read_weight_file   parse_position
 Tabular results print as tables and have ``to_dict()`` and ``to_frame()``.  Errors are a `MotifError`.
 """
@@ -72,7 +72,9 @@ if TYPE_CHECKING:
     from motif.library_play import benchmark as benchmark
     from motif.library_play import cube_efficiency as cube_efficiency
     from motif.library_play import cube_windows as cube_windows
+    from motif.library_play import inspect as inspect
     from motif.library_play import speed as speed
+    from motif.library_play import terms as terms
     from motif.library_rollouts import compare_plays as compare_plays
     from motif.library_rollouts import rollout as rollout
     from motif.library_rollouts import rollout_cube as rollout_cube
@@ -81,6 +83,8 @@ if TYPE_CHECKING:
     from motif.players import Player as Player
     from motif.players.player import load_player as load_player
     from motif.players.ranking import Ranking as Ranking
+    from motif.reports.analysis_page import WrittenAnalysis as WrittenAnalysis
+    from motif.reports.term_pages import TermReport as TermReport
     from motif.rollouts import Comparison as Comparison
     from motif.rollouts import RolloutResult as RolloutResult
     from motif.rollouts import RolloutSettings as RolloutSettings

@@ -1,21 +1,31 @@
-"""Functions that measure players: error rates, speed, cube efficiencies and doubling windows."""
+"""Functions that measure players: error rates, speed, terms, features, cube efficiencies and windows."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from motif.analysis.phrases import LANGUAGE
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
 from motif.benchmarks.choices import BenchmarkResult, benchmark_players, dataset_decisions
 from motif.benchmarks.speed import measure_speed
+from motif.board.position import Positions, as_boards
 from motif.doubling.bras_windows import DoublingSet, doubling_set
 from motif.doubling.efficiency_fit import EfficiencyFit, fit_efficiency
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
-from motif.evaluators.known_players import LATEST
+from motif.evaluators.known_players import LATEST, load_weighted
+from motif.evaluators.static import no_weights
+from motif.parameters.position_class import ALL
 from motif.players.player import PlayerLike, evaluator_of, load_player
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.files import path_of
 from motif.runtime.settings import check_count, check_seed
 from motif.sampling.dataset import Dataset, read_parts
+
+if TYPE_CHECKING:
+    # Slow imports.
+    from motif.reports.analysis_page import WrittenAnalysis
+    from motif.reports.term_pages import TermReport
 
 
 def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None = None) -> dict[str, float]:
@@ -195,3 +205,138 @@ def benchmark(
     ]
     lines += [read_benchmark(str(path)) for path in paths if not folders]
     return benchmark_players(players, lines, datasets, worst=worst, seed=seed, jobs=jobs)
+
+
+def terms(
+    weights: PlayerLike,
+    *,
+    table: Path | str | None = None,
+    data: Path | str | None = None,
+    positions: Positions | None = None,
+    head: str | None = None,
+    position_class: str = "contact",
+    top: int = 20,
+    language: str = LANGUAGE,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> "TermReport":
+    """Describe weights and their most important terms in words.
+
+    Parameters
+    ----------
+    weights
+        A name such as ``"motif-v1"``, a weight file, weights, or a `Fit`.
+    table
+        Table of terms written by ``fit(..., term_table=...)``, with standard errors.
+    data
+        Folder of the dataset to which the weights were fitted, which also gives standard errors.
+    positions
+        Positions in any form that `evaluate_many` takes, if neither `table` nor `data` is given; by default
+        2,000 positions from games of the weights against themselves.
+    head
+        Output to report on; by default ``"equity"``, or ``"win"`` if the weights have no equity.
+    position_class
+        ``"contact"``, ``"crashed"`` or ``"race"``.
+    top
+        Number of parameters, of terms and of hidden units.
+    language
+        Language of the sentences: ``"en"`` or ``"de"``; hidden units are described in English.
+    seed, jobs
+        Random seed of the games, and number of processes, by default all cores.
+
+    Returns
+    -------
+    TermReport
+        The ``.effects`` of parameters, ``.terms`` and hidden ``.units``, with names, words and how much each
+        moves the value; ``unit(name)`` finds the positions on which a hidden unit is largest and smallest.
+
+    Raises
+    ------
+    PlayerError, WeightFileError
+        For a player without weights.
+    DatasetError, PositionError
+        For an unusable table or dataset, an invalid position, or fewer than 100 positions of the class.
+    SettingError
+        For any other invalid setting, or weights that lack the head.
+    """
+    from motif.reports.term_pages import term_report
+
+    evaluator, boards = _weighted(weights), None if positions is None else as_boards(positions)
+    place = _path("table", table), _path("data", data), boards, head, position_class
+    return term_report(evaluator, *place, top=top, language=language, seed=seed, jobs=jobs)
+
+
+def inspect(
+    weights: PlayerLike,
+    out: Path | str,
+    *,
+    player: PlayerLike | None = None,
+    dataset: Path | str | None = None,
+    positions: int = 10_000,
+    position_class: str = ALL,
+    head: str = "win",
+    seed: int = 0,
+    jobs: int | None = None,
+) -> "WrittenAnalysis":
+    """Analyse the features of weights: write a folder with plots, tables and an HTML page.
+
+    Parameters
+    ----------
+    weights
+        A name such as ``"bras"``, a weight file, weights, or a `Fit`.
+    out
+        Folder to write, new or empty.
+    player
+        Player in any form whose games provide the positions; by default the weights.
+    dataset
+        Folder of a dataset to take positions from instead of games.
+    positions
+        Number of positions, at least 100; all of a smaller dataset.
+    position_class
+        ``"contact"``, ``"crashed"``, ``"race"`` or ``"all"``.
+    head
+        Output to analyse, such as ``"win"`` or ``"equity"``.
+    seed, jobs
+        Random seed of the games, and number of processes, by default all cores.
+
+    Returns
+    -------
+    WrittenAnalysis
+        The statistics of each feature, the most important first; ``.page`` is the HTML page.
+
+    Raises
+    ------
+    PlayerError, WeightFileError
+        For a player without weights, or weights that lack the head.
+    DatasetError
+        For a dataset that cannot be read, or has fewer than 100 positions of the class.
+    SettingError, FileError
+        For any other invalid setting, or a folder that exists or cannot be written.
+    """
+    from motif.reports.analysis_page import analyse
+
+    return analyse(
+        _weighted(weights),
+        path_of("out", out),
+        player=None if player is None else load_player(player),
+        dataset=_path("dataset", dataset),
+        positions=positions,
+        position_class=position_class,
+        head=head,
+        seed=seed,
+        jobs=jobs,
+    )
+
+
+def _path(name: str, given: Path | str | None) -> Path | None:
+    return None if given is None else path_of(name, given)
+
+
+def _weighted(weights: PlayerLike) -> StaticEvaluator:
+    """Return the static evaluator of weights in any form; raises `PlayerError` for other players."""
+    if isinstance(weights, str | Path):
+        return load_weighted(str(weights))
+    evaluator = evaluator_of(weights)
+    if not isinstance(evaluator, StaticEvaluator):
+        raise no_weights(evaluator.name)
+    return evaluator

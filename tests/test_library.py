@@ -525,6 +525,8 @@ def _results(folder: Path) -> dict[str, object]:
         "weights": motif.load_static(PLAYER).weights,
         "bearoff": motif.bearoff("AQAAiAAAAAAAAA"),
         "evaluate": motif.evaluate(START, PLAYER),
+        "terms": motif.terms(PLAYER, top=3, jobs=1),
+        "inspect": motif.inspect("bras", folder.with_name("bras"), positions=100, jobs=1),
     }
 
 

@@ -66,11 +66,11 @@ FUNCTIONS = {
     ),
     "tournament": ("play_tournament", {"names": "players"}),
     "speed": ("speed", {}),
+    "terms": ("terms", {"unit": ""}),
+    "inspect": ("inspect", {}),
 }
 """Command -> function of the library, and keywords with other names or functions for single options."""
 ELSEWHERE = {
-    "terms": "motif.analysis.term_report:term_summaries",
-    "inspect": "motif.reports.analysis_page:analyse",
     "train-phase-net": "motif:train_phase_net",
     "cube-windows": "motif:cube_windows",
     "cube-efficiency": "motif:cube_efficiency",

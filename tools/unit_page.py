@@ -7,6 +7,7 @@ its own games.  No board is shown twice: a unit has the most extreme boards that
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from motif.analysis.evaluator_analysis import self_play_positions
@@ -47,7 +48,7 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
     for unit in told[:_UNITS]:
         yield ""
         found = extremes(weights, CLASS, unit.name, boards, _BOARDS + len(shown))
-        new = Extremes(_new(found.largest, shown), _new(found.smallest, shown))
+        new = replace(found, largest=_new(found.largest, shown), smallest=_new(found.smallest, shown))
         yield from list(unit_markdown(unit, new))[:-1]
 
 

@@ -334,7 +334,8 @@ def weights_to_analyse(evaluator: StaticEvaluator, head: str, class_name: str | 
             names = ", ".join(heads)
             raise PlayerError(
                 f"{evaluator.name} has no head {head!r} for {name} positions: it has {names}"
-                + (" (--class selects one class)" if class_name is None else "")
+                + (" ({position_class} selects one class)" if class_name is None else ""),
+                "position_class",
             )
     return weights
 

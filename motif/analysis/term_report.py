@@ -27,7 +27,7 @@ from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.board.packed import Board
 from motif.evaluators import WeightFile
 from motif.evaluators.hidden_unit_words import typical_boards
-from motif.evaluators.probabilities import bounds
+from motif.evaluators.probabilities import HEADS, bounds
 from motif.fitting.problem import Link
 from motif.fitting.significance import HeadTerms, read_terms, term_names, term_statistics, weight_vector
 from motif.fitting.terms import Terms
@@ -36,9 +36,11 @@ from motif.learning.heads import fitted_datasets, has_hidden_units, rows_of_head
 from motif.learning.rows import class_rows
 from motif.parameters import Parameter
 from motif.parameters.named_sets import features
+from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, SettingError
 from motif.runtime.layout import sentence
 from motif.runtime.parallel import one_thread
+from motif.runtime.settings import check_word
 from motif.sampling.dataset_files import dataset_fingerprint
 
 WORDS = 20
@@ -248,6 +250,9 @@ def chosen_head(weights: WeightFile, class_name: str, head: str | None) -> str:
 
     Raises `SettingError` if the file has no such weights of its own.
     """
+    check_word("position_class", class_name, CLASS_NAMES)
+    if head is not None:
+        check_word("head", head, HEADS)
     heads = weights.classes.get(class_name, {})
     if not heads:
         raise SettingError(f"{weights.name!r} has no weights of its own for {class_name} positions")

@@ -1,12 +1,13 @@
 """Hidden units of a weight file over positions: when each is on, and its effect on the equity."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from motif.analysis.evaluator_analysis import judgement, of_class
 from motif.board.diagram import text_diagram
+from motif.board.identifiers import gnubg_id
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
 from motif.evaluators import WeightFile
@@ -17,6 +18,7 @@ from motif.evaluators.weight_file import HiddenLayer
 from motif.parameters.named_sets import features
 from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.errors import DatasetError, SettingError, shown
+from motif.runtime.frames import Row, Tabular
 from motif.runtime.parallel import one_thread
 
 ON = 0.5
@@ -61,13 +63,40 @@ class UnitBoard:
     adds: float
     """Equity minus the equity with the unit at its mean."""
 
+    def to_dict(self) -> Row:
+        """Return the position and its figures for JSON."""
+        return {
+            **{"position": gnubg_id(Position(self.board)), "activation": self.squashed},
+            **{"equity": self.equity, "adds": self.adds},
+        }
 
-@dataclass(frozen=True, eq=False)
-class Extremes:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Extremes(Tabular):
     """Positions where a unit is largest and smallest, most extreme first."""
 
+    weights: str
+    class_name: str
+    unit: UnitSummary
+    """The unit over all positions."""
     largest: tuple[UnitBoard, ...]
     smallest: tuple[UnitBoard, ...]
+
+    def records(self) -> list[Row]:
+        """Return a row for each position."""
+        ends = {"largest": self.largest, "smallest": self.smallest}
+        return [{"end": end, **one.to_dict()} for end, boards in ends.items() for one in boards]
+
+    def to_dict(self) -> Row:
+        """Return the unit and the positions for JSON."""
+        return {
+            **{"weights": self.weights, "class": self.class_name, "hidden_unit": asdict(self.unit)},
+            "largest": [one.to_dict() for one in self.largest],
+            "smallest": [one.to_dict() for one in self.smallest],
+        }
+
+    def __str__(self) -> str:
+        return f"{self.unit.name}: {self.unit.words}\n{facts_of(self.unit)}\n\n{extremes_text(self)}"
 
 
 @one_thread()
@@ -113,6 +142,7 @@ def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, cou
     Raises `SettingError` for an unknown unit, `DatasetError` if no board is of the class.
     """
     layer = layer_with(weights, class_name, name)
+    unit = next(of for of in unit_summaries(weights, class_name, "win", boards) if of.name == name)
     seen = _seen(weights, class_name, np.unique(boards, axis=0))
     place = layer.names.index(name)
     squashed = squash_units(seen.sums[:, place])
@@ -126,7 +156,8 @@ def extremes(weights: WeightFile, class_name: str, name: str, boards: Board, cou
         )
 
     order = np.argsort(seen.sums[:, place], kind="stable")
-    return Extremes(boards_of(order[::-1][:count].tolist()), boards_of(order[:count].tolist()))
+    ends = (boards_of(rows[:count].tolist()) for rows in (order[::-1], order))
+    return Extremes(weights.name, class_name, unit, *ends)
 
 
 def layer_with(weights: WeightFile, class_name: str, name: str) -> HiddenLayer:

@@ -1,8 +1,7 @@
 """Commands about weight files: terms, inspect, calibrate and export."""
 
-from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import asdict, dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence, Sized
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -29,19 +28,15 @@ from motif.cli.options import (
 from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import check_apart, check_target
-from motif.runtime.frames import Row
 from motif.runtime.layout import counted, plus_minus
+from motif.runtime.settings import check_only_one
 
 if TYPE_CHECKING:
-    from motif.analysis.term_report import EffectSummary, TermSummary
     from motif.analysis.unit_report import UnitSummary
-    from motif.board.packed import Board
-    from motif.evaluators import StaticEvaluator, WeightFile
-    from motif.fitting.significance import HeadTerms
+    from motif.evaluators import StaticEvaluator
     from motif.learning.recalibration import Calibration, Measured
+    from motif.reports.term_pages import TermReport
 
-_OWN_POSITIONS = 2000
-"""Number of self-play positions over which the terms of an evaluator are compared."""
 _Head = Literal["win", "win_gammon", "win_backgammon", "lose_gammon", "lose_backgammon", "equity"]
 _Weights = Annotated[
     str,
@@ -66,49 +61,9 @@ class TermSource:
         option(
             "File of positions, one per line; - for standard input.",
             "FILE",
-            show_default=f"{_OWN_POSITIONS} self-play positions",
+            show_default="2000 self-play positions",
         ),
     ] = None
-
-    def statistics(
-        self,
-        weights: "WeightFile",
-        place: tuple[str, str],
-        find_boards: "Callable[[], Board]",
-        words: Phrases,
-    ) -> "tuple[HeadTerms, str, Board]":
-        """Return the statistics of the head at `place` (class, head), their source, and positions."""
-        from motif.analysis.term_report import board_terms, dataset_terms, no_errors, table_terms
-
-        if self.table is not None:
-            return table_terms(self.table, weights, *place), str(self.table), find_boards()
-        if self.data is not None:
-            if problem := no_errors(self.data, weights, *place):
-                note(f"no standard errors: {problem}")
-            known, count = dataset_terms(self.data, weights, *place)
-            return known, _origin(words, count, self.data), find_boards()
-        boards = find_boards()
-        known, count = board_terms(boards, weights, *place)
-        return known, _origin(words, count, self.positions), boards
-
-    def boards(self, evaluator: "StaticEvaluator", class_name: str, seed: int, jobs: int | None) -> "Board":
-        """Return positions of a class from the dataset, the file, or self-play of the evaluator."""
-        from motif.analysis.batch_files import read_positions
-        from motif.analysis.evaluator_analysis import self_play_positions
-        from motif.analysis.term_report import dataset_boards
-        from motif.players.player import static_player
-
-        if self.data is not None:
-            return dataset_boards(self.data, class_name)
-        if self.positions is not None:
-            return read_positions(self.positions)
-        return self_play_positions(static_player(evaluator), _OWN_POSITIONS, class_name, seed=seed, jobs=jobs)
-
-
-def _origin(words: Phrases, count: int, place: object) -> str:
-    """Return the number of positions and the file or folder with them; self-play positions for None."""
-    key = "self_play" if place is None else "positions"
-    return words.say("term_report", key, number=words.count(count), place=place)
 
 
 @dataclass(frozen=True)
@@ -136,7 +91,7 @@ def terms(
     head: Annotated[
         _Head | None, option("Output to report on.", show_default="equity, or win if there is none")
     ] = None,
-    class_name: Annotated[
+    position_class: Annotated[
         Literal["contact", "crashed", "race"], option("Class of positions.", name="--class")
     ] = "contact",
     top: Annotated[int, option("Number of terms to show.", min=1)] = 20,
@@ -154,54 +109,38 @@ def terms(
     on which one hidden unit is largest and smallest.  Descriptions of hidden units are in English in every
     --language.
     """
-    from motif.analysis.term_report import chosen_head, effect_summaries, observed_positions, term_summaries
-    from motif.analysis.unit_report import unit_summaries
     from motif.evaluators.known_players import load_weighted
-    from motif.evaluators.static import weights_of
-    from motif.reports.term_pages import TermReport, reading_of_terms
+    from motif.reports.term_pages import reading_of_terms, term_report
 
     words = phrases(language)  # An unknown language should fail before positions are sampled.
-    _only_one({"--terms": source.table, "--data": source.data, "--positions": source.positions})
+    check_only_one(**vars(source))
     check_apart([weights, source.table, source.positions], html)
     evaluator = load_weighted(weights)
-    file = weights_of(evaluator)
-    find_boards = partial(source.boards, evaluator, class_name, seed, jobs)
     if shown.unit is not None:
-        _only_one({"--unit": shown.unit, "--terms": source.table, "--head": head, "--html": html})
-        _show_unit(file, class_name, shown.unit, find_boards, shown.boards_shown, json)
+        check_only_one(unit=shown.unit, table=source.table, head=head, html=html)
+        _show_unit(evaluator, position_class, shown.unit, source, shown.boards_shown, json, seed, jobs)
         return
-    place = class_name, chosen_head(file, class_name, head)
-    statistics, origin, found = source.statistics(file, place, find_boards, words)
-    seen = observed_positions(file, found, *place)
-    effects = effect_summaries(seen, top, language)
-    sentences = term_summaries(file, statistics, seen, top, language)
-    every = unit_summaries(file, *place, seen.boards)
-    report = TermReport(
-        file.name, place, statistics, origin, effects, sentences, every[:top], len(every), words
-    )
+    report = term_report(
+        evaluator, **vars(source), head=head, position_class=position_class,
+        top=top, language=language, seed=seed, jobs=jobs,
+    )  # fmt: skip
+    if report.note:
+        note(f"no standard errors: {report.note}")
     if html is not None:
-        report.write(html, seen)
+        report.write(html)
     if printed_json(json, {**report.to_dict(), "html": html}):
         return
     say(f"{report.title}\n{report.opening}")
-    _print_terms(effects, sentences, place[1], words)
-    say("\n".join(reading_of_terms(sentences, place[1], language)))
-    if every:
+    _print_terms(report)
+    say("\n".join(reading_of_terms(report.terms, report.place[1], language)))
+    if report.units:
         _print_units(report.units, words)
 
 
-def _only_one(options: Mapping[str, object]) -> None:
-    """Raise `SettingError` if more than one of the `options` is given."""
-    named = [option for option, value in options.items() if value is not None]
-    if len(named) > 1:
-        raise SettingError(f"{' and '.join(named)} cannot be combined")
-
-
-def _print_terms(
-    effects: "Sequence[EffectSummary]", terms: "Sequence[TermSummary]", head: str, words: Phrases
-) -> None:
+def _print_terms(report: "TermReport") -> None:
     from motif.reports.term_pages import effects_reading, errors_known, moved, signed
 
+    effects, terms, head, words = report.effects, report.terms, report.place[1], report.words
     print_table(
         _titles(words, "effect", "moves"),
         [(f"{effect.sentence}\n{effect.name}", moved(effect, head, words)) for effect in effects],
@@ -239,34 +178,29 @@ def _print_units(units: "Sequence[UnitSummary]", words: Phrases) -> None:
 
 
 def _show_unit(
-    weights: "WeightFile",
-    class_name: str,
+    evaluator: "StaticEvaluator",
+    position_class: str,
     name: str,
-    find_boards: "Callable[[], Board]",
+    source: TermSource,
     count: int,
     json: bool,
+    seed: int,
+    jobs: int | None,
 ) -> None:
     """Print the `count` boards on which a hidden unit is largest, and as many on which it is smallest."""
-    from motif.analysis.unit_report import extremes, extremes_text, facts_of, layer_with, unit_summaries
-    from motif.board.identifiers import gnubg_id
-    from motif.board.position import Position
+    from motif.analysis.unit_report import extremes, extremes_text, facts_of, layer_with
+    from motif.evaluators.static import weights_of
+    from motif.reports.term_pages import term_boards
 
-    layer_with(weights, class_name, name)
-    boards = find_boards()
-    summary = next(of for of in unit_summaries(weights, class_name, "win", boards) if of.name == name)
-    found = extremes(weights, class_name, name, boards, count)
-    record: Row = {"weights": weights.name, "class": class_name, "hidden_unit": asdict(summary)}
-    for end, shown in (("largest", found.largest), ("smallest", found.smallest)):
-        record[end] = [
-            {
-                **{"position": gnubg_id(Position(of.board)), "activation": of.squashed},
-                **{"equity": of.equity, "adds": of.adds},
-            }
-            for of in shown
-        ]
-    if printed_json(json, record):
+    weights = weights_of(evaluator)
+    layer_with(weights, position_class, name)
+    boards = term_boards(
+        evaluator, position_class, data=source.data, positions=source.positions, seed=seed, jobs=jobs
+    )
+    found = extremes(weights, position_class, name, boards, count)
+    if printed_json(json, found.to_dict()):
         return
-    say(f"{name}: {summary.words}\n{facts_of(summary)}\n")
+    say(f"{name}: {found.unit.words}\n{facts_of(found.unit)}\n")
     print(extremes_text(found))
 
 
@@ -282,7 +216,7 @@ def inspect(
     ] = None,
     dataset: Annotated[Path | None, option("Dataset to take positions from instead of games.", "DIR")] = None,
     positions: Annotated[int, option("Number of positions; all of a smaller dataset.")] = 10_000,
-    class_name: Annotated[
+    position_class: Annotated[
         Literal["contact", "crashed", "race", "all"], option("Class of positions.", name="--class")
     ] = "all",
     head: Annotated[_Head, option("Output to analyse.")] = "win",
@@ -300,19 +234,20 @@ def inspect(
     from motif.players import load
     from motif.reports.analysis_page import analyse as make_analysis
 
-    analysis, files, summary = make_analysis(
+    written = make_analysis(
         load_weighted(weights),
         out,
         player=None if player is None else load(player),
         dataset=dataset,
         positions=positions,
         head=head,
-        class_name=None if class_name == "all" else class_name,
+        position_class=position_class,
         seed=seed,
         jobs=jobs,
     )
-    if printed_json(json, {**summary, "out": out, "files": [out / name for name in files]}):
+    if printed_json(json, written.to_dict()):
         return
+    analysis = written.analysis
     table, scale, raw, values = analysis.table, analysis.scale, analysis.judged.raw, analysis.values
     rows = [
         (analysis.parameters.names[k], f"{table.weight[k]:+.3f}", f"{table.importance[k]:.3f}")
@@ -324,7 +259,7 @@ def inspect(
         f"mean ± SD over {len(raw)} positions: {scale.raw} {raw.mean():.2f} ± {raw.std():.2f}, "
         f"{scale.value} {values.mean():.2f} ± {values.std():.2f}{unit}"
     )
-    print(out / "report.html")
+    print(written.page)
 
 
 @command(

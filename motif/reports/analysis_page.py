@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +48,8 @@ from motif.analysis.term_report import EffectSummary, effect_summaries
 from motif.board.identifiers import gnubg_id
 from motif.board.position import Position
 from motif.evaluators import StaticEvaluator
+from motif.evaluators.probabilities import HEADS
+from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.players import Player, static_player
 from motif.reports import analysis_plots as plots
 from motif.reports.document import Picture, rendered
@@ -62,8 +65,9 @@ from motif.runtime.files import (
     working_in,
     write_text,
 )
+from motif.runtime.frames import Record, Row, Tabular
 from motif.runtime.layout import capitalized, listed, p_text
-from motif.runtime.settings import check_count, check_seed
+from motif.runtime.settings import check_count, check_only_one, check_seed, check_word
 
 _TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
 _SUMMARY, _REPORT = "summary.json", "report.html"
@@ -86,12 +90,39 @@ _STRONG = 0.8
 _SLIGHT = 0.1
 
 
-class WrittenAnalysis(NamedTuple):
-    """An analysis, the names of its files and its summary."""
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenAnalysis(Tabular):
+    """An analysis of an evaluator's features, and its folder."""
+
+    _printed = ("name", "weight", "importance", "sensitivity", "vif")
 
     analysis: EvaluatorAnalysis
-    files: list[str]
-    summary: dict[str, object]
+    out: Path
+    """The folder."""
+    summary: Record
+    """The main numbers, as in summary.json."""
+
+    @property
+    def files(self) -> list[Path]:
+        """The files in the folder."""
+        return [self.out / name for name in self.summary["files"]]
+
+    @property
+    def page(self) -> Path:
+        """The page that shows everything."""
+        return self.out / _REPORT
+
+    def records(self) -> list[Row]:
+        """Return a row for each feature, the most important first, with the columns of features.csv."""
+        names, columns = self.analysis.parameters.names, vars(self.analysis.table)
+        return [
+            {"name": names[k], **{column: float(values[k]) for column, values in columns.items()}}
+            for k in self.analysis.by_importance
+        ]
+
+    def to_dict(self) -> Row:
+        """Return the summary for JSON, with the folder and the paths of its files."""
+        return {**self.summary, "out": str(self.out), "files": list(map(str, self.files))}
 
 
 def analyse(
@@ -102,22 +133,24 @@ def analyse(
     player: Player | None = None,
     dataset: Path | None = None,
     head: str = "win",
-    class_name: str | None = None,
+    position_class: str = ALL,
     seed: int = 0,
     jobs: int | None = None,
 ) -> WrittenAnalysis:
     """Analyse one head of an evaluator into the new folder `out`.
 
-    At most `positions` positions, of the class `class_name` or all classes, come from games of `player`, by
-    default the evaluator itself, or from `dataset`.  The folder is written completely or not at all, and does
+    At most `positions` positions, of one class or all, come from games of `player`, by default the evaluator
+    itself, or from `dataset`.  The folder is written completely or not at all, and does
     not depend on `jobs`.  Raises `SettingError` for an existing folder and invalid options, `PlayerError` for
     an evaluator without such weights, `DatasetError` for an unreadable dataset, `FileError` if `out` cannot
     be written.
     """
     check_seed(seed)
     check_count("positions", positions, MIN_BOARDS)
-    if player is not None and dataset is not None:
-        raise SettingError("{player} and {dataset} cannot be combined", "player", "dataset")
+    check_word("head", head, HEADS)
+    check_word("position_class", position_class, (*CLASS_NAMES, ALL))
+    check_only_one(player=player, dataset=dataset)
+    class_name = None if position_class == ALL else position_class
     weights_to_analyse(evaluator, head, class_name)
     with new_folder(out) as folder:
         if dataset is not None:
@@ -128,11 +161,11 @@ def analyse(
             boards = self_play_positions(player, positions, class_name, seed=seed, jobs=jobs)
             source = f"games of {player.name} against itself, one in {EVERY} of each game"
         analysis = analysis_of(evaluator, boards, source=source, head=head, class_name=class_name)
-        return write_analysis(analysis, score_tests(analysis, evaluator), folder)
+        return WrittenAnalysis(analysis, out, _write(analysis, score_tests(analysis, evaluator), folder))
 
 
-def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], folder: Path) -> WrittenAnalysis:
-    """Write pictures, tables, summary and pages to `folder`."""
+def _write(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], folder: Path) -> Record:
+    """Write pictures, tables, summary and pages to `folder`; return the summary."""
     observed = observed_in(analysis)
     effects = effect_summaries(observed, MAX_EFFECTS)
     found = _Findings(position_clusters(analysis), value_ranges(analysis), observed, effects, tests)
@@ -157,7 +190,7 @@ def write_analysis(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], fold
     write_text(folder / TESTS, tests_page(analysis, tests, pictures[_NORMALITY]))
     write_text(folder / _SUMMARY, json.dumps(facts, indent=1, allow_nan=False) + "\n")
     write_text(folder / _REPORT, _page(analysis, found, pictures, files))
-    return WrittenAnalysis(analysis, files, facts)
+    return facts
 
 
 class _Findings(NamedTuple):

@@ -5,7 +5,7 @@ all terms.  The grid is readable without colours: squares have signed numbers, a
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.board.match_state import MatchState
 from motif.reports.document import rendered
-from motif.runtime.files import write_text
-from motif.runtime.frames import Row
-from motif.runtime.layout import sentence
+from motif.runtime.files import path_of, write_text
+from motif.runtime.frames import Row, Tabular
+from motif.runtime.layout import html_lines, sentence
+from motif.runtime.settings import check_count, check_only_one, check_seed
 
 if TYPE_CHECKING:
     # Slow imports.
     from motif.analysis.explain.explanation import Explanation
     from motif.analysis.term_report import EffectSummary, Observed, TermSummary
-    from motif.analysis.unit_report import UnitSummary
+    from motif.analysis.unit_report import Extremes, UnitSummary
+    from motif.board.packed import Board
+    from motif.evaluators import StaticEvaluator, WeightFile
     from motif.fitting.significance import HeadTerms
 
 _GREEN, _RED, _NEUTRAL = "#2e7d4f", "#b3202c", "#8a8178"
@@ -29,6 +32,9 @@ _STRONG = 0.3
 """Points of equity with full colour."""
 _NOTHING = 0.005
 """Points of equity below which a square shows 0."""
+OWN_POSITIONS = 2000
+"""Number of self-play positions over which the terms of an evaluator are compared."""
+_FIGURES = ("weight", "se", "z", "effect", "effect_se", "effect_z")
 
 
 def explanation_page(explanation: "Explanation", match: MatchState | None = None) -> str:
@@ -67,35 +73,52 @@ def _caption(explanation: "Explanation", play: str, equity: float) -> str:
     return words.say("page", "equity", play=play, amount=words.signed(equity))
 
 
-@dataclass(frozen=True)
-class TermReport:
-    """The report of `motif terms` on a head."""
+@dataclass(frozen=True, eq=False, repr=False)
+class TermReport(Tabular):
+    """The most important parameters, terms and hidden units of a head, in words."""
 
-    weights: str
+    _printed = ("sentence", "name", "kind", "moves")
+
+    weights: "WeightFile"
     place: tuple[str, str]
     """Class and head."""
     statistics: "HeadTerms"
+    """Statistics of all terms."""
     source: str
+    """The positions or the table that the statistics are from, in words."""
+    note: str
+    """Why a dataset gave no standard errors; otherwise empty."""
     effects: "Sequence[EffectSummary]"
+    """Effects of the parameters, largest first."""
     terms: "Sequence[TermSummary]"
+    """The terms that move the value most."""
     units: "Sequence[UnitSummary]"
-    """The most important hidden units."""
-    unit_count: int
-    """Number of all hidden units."""
+    """The hidden units that move the equity most."""
+    boards: "Board"
+    """The positions (n, 26) over which effects are measured."""
+    seen: "Observed"
+    """Those that the head evaluates, with its values."""
     words: Phrases
 
     @property
     def title(self) -> str:
         """Title of the report."""
         kind = self.words.say("classes", self.place[0])
-        return self.words.say("term_report", "title", weights=self.weights, kind=kind)
+        return self.words.say("term_report", "title", weights=self.weights.name, kind=kind)
+
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        """Names of all hidden units that add to the head, in the order of the weights."""
+        layer = self.weights.hidden_of(self.place[0])
+        return () if layer is None or layer.added_to(self.place[1]) is None else layer.names
 
     @property
     def opening(self) -> str:
         """First sentences of the report."""
         words = self.words
         count, head = words.count(len(self.statistics.names) - 1), words.say("terms", "heads", self.place[1])
-        units = words.say("term_report", "units", number=self.unit_count) if self.unit_count else ""
+        unit_count = len(self.unit_names)
+        units = words.say("term_report", "units", number=unit_count) if unit_count else ""
         return words.say(
             "term_report",
             "opening",
@@ -105,32 +128,172 @@ class TermReport:
             source=self.source,
         )
 
+    def records(self) -> list[Row]:
+        """Return a row for each parameter, term and hidden unit; figures that it lacks are NaN."""
+        return [
+            {"kind": kind, "name": one.name, "sentence": text, "moves": one.moves}
+            | {name: getattr(one, name, math.nan) for name in _FIGURES}
+            for kind, one, text, _ in self._rows()
+        ]
+
+    def _rows(self) -> Iterator[tuple[str, "EffectSummary | TermSummary | UnitSummary", str, str]]:
+        """Yield the kind of each row, its subject, its sentence and its effect on the value with the unit."""
+        head, words = self.place[1], self.words
+        for effect in self.effects:
+            yield "parameter", effect, effect.sentence, moved(effect, head, words)
+        for term in self.terms:
+            yield "term", term, term.sentence, moved(term, head, words)
+        for unit in self.units:
+            yield "hidden unit", unit, sentence(unit.words), words.amount(unit.moves)
+
+    def __str__(self) -> str:
+        rows = (f"{amount}  {one.name}: {text}" for _, one, text, amount in self._rows())
+        return "\n".join((self.title, self.opening, *rows))
+
+    def _repr_html_(self) -> str:
+        return html_lines((self.title, self.opening)) + super()._repr_html_()
+
     def to_dict(self) -> Row:
         """Return the report for JSON."""
+        place = {"class": self.place[0], "head": self.place[1]}
         return {
-            **{"weights": self.weights, "class": self.place[0], "head": self.place[1], "source": self.source},
+            **{"weights": self.weights.name, **place, "source": self.source},
             **{"count": len(self.statistics.names) - 1, "slope": self.statistics.statistics.slope},
             "parameters": [*map(asdict, self.effects)],
             "terms": [*map(asdict, self.terms)],
             "hidden_units": [*map(asdict, self.units)],
         }
 
-    def write(self, path: Path, seen: "Observed") -> None:
-        """Write the HTML page."""
+    def unit(self, name: str, boards: int = 3) -> "Extremes":
+        """Return the positions on which a hidden unit is largest and smallest.
+
+        Parameters
+        ----------
+        name
+            Name of the unit, one of `unit_names`.
+        boards
+            Number of positions for each extreme.
+
+        Returns
+        -------
+        Extremes
+            The unit, with ``.largest`` and ``.smallest``; ``print`` shows the boards.
+
+        Raises
+        ------
+        SettingError
+            For an unknown unit, or an invalid number of positions.
+        """
+        from motif.analysis.unit_report import extremes
+
+        return extremes(self.weights, self.place[0], name, self.boards, check_count("boards", boards, 1))
+
+    def write(self, path: Path | str) -> Path:
+        """Write an HTML page, which also has the effects as curves.
+
+        Parameters
+        ----------
+        path
+            The file, ``NAME.html``.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        SettingError, FileError
+            For a file that cannot be written.
+        """
         from motif.reports.analysis_plots import effects_picture
 
-        head, language = self.place[1], self.words.language
+        file = path_of("path", path)
+        name, head, language = self.weights.name, self.place[1], self.words.language
         page = rendered(
             "terms_page.html",
             self.title,
             opening=self.opening,
             notes=reading_of_terms(self.terms, head, language),
-            effects_picture=effects_picture(seen, self.effects, f"{self.weights}: effect of its parameters"),
+            effects_picture=effects_picture(self.seen, self.effects, f"{name}: effect of its parameters"),
             language=language,
             words=self.words,
             **effects_and_terms(self.effects, self.terms, self.units, head, language),
         )
-        write_text(path, page)
+        write_text(file, page)
+        return file
+
+
+def term_report(
+    evaluator: "StaticEvaluator",
+    table: Path | None,
+    data: Path | None,
+    positions: "Board | str | None",
+    head: str | None,
+    position_class: str,
+    *,
+    top: int,
+    language: str,
+    seed: int,
+    jobs: int | None,
+) -> TermReport:
+    """Return the report on the `top` parameters, terms and hidden units of a head of weights.
+
+    The statistics are those of `table`, a table of terms, or are measured over a dataset `data`, over
+    `positions`, boards (n, 26) or a file, or over self-play.  Raises a `MotifError` for weights that lack the
+    head, invalid settings, and files that cannot be read.
+    """
+    # Slow imports.
+    from motif.analysis import term_report as measured
+    from motif.analysis.unit_report import unit_summaries
+    from motif.evaluators.static import weights_of
+
+    words = phrases(language)
+    check_count("top", top, 1)
+    check_seed(seed)
+    check_only_one(table=table, data=data, positions=positions)
+    weights = weights_of(evaluator)
+    place = position_class, measured.chosen_head(weights, position_class, head)
+    note, statistics = "", None
+    if table is not None:
+        statistics, source = measured.table_terms(table, weights, *place), str(table)
+    elif data is not None:
+        note = measured.no_errors(data, weights, *place)
+        statistics, count = measured.dataset_terms(data, weights, *place)
+        source = words.say("term_report", "positions", number=words.count(count), place=data)
+    boards = term_boards(evaluator, position_class, data=data, positions=positions, seed=seed, jobs=jobs)
+    if statistics is None:
+        statistics, count = measured.board_terms(boards, weights, *place)
+        kind = "self_play" if positions is None else "positions" if isinstance(positions, str) else "given"
+        source = words.say("term_report", kind, number=words.count(count), place=positions)
+    seen = measured.observed_positions(weights, boards, *place)
+    effects = measured.effect_summaries(seen, top, language)
+    terms = measured.term_summaries(weights, statistics, seen, top, language)
+    units = unit_summaries(weights, *place, seen.boards)[:top]
+    return TermReport(weights, place, statistics, source, note, effects, terms, units, boards, seen, words)
+
+
+def term_boards(
+    evaluator: "StaticEvaluator",
+    position_class: str,
+    *,
+    data: Path | None,
+    positions: "Board | str | None",
+    seed: int,
+    jobs: int | None,
+) -> "Board":
+    """Return positions (n, 26): those of a dataset, those given or in a file, or self-play of a class."""
+    # Slow imports.
+    from motif.analysis.batch_files import read_positions
+    from motif.analysis.evaluator_analysis import self_play_positions
+    from motif.analysis.term_report import dataset_boards
+    from motif.players.player import static_player
+
+    if data is not None:
+        return dataset_boards(data, position_class)
+    if positions is not None:
+        return read_positions(positions) if isinstance(positions, str) else positions
+    return self_play_positions(static_player(evaluator), OWN_POSITIONS, position_class, seed=seed, jobs=jobs)
 
 
 class TermRow(NamedTuple):

@@ -199,6 +199,18 @@ def check_flag(name: str, value: object) -> None:
     require(is_truth(value), name, value, "True or False")
 
 
+def check_word(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise `SettingError` unless the `value` of the setting `name` is one of `choices`."""
+    require(isinstance(value, str) and value in choices, name, value, listed(list(choices), "or"))
+
+
+def check_only_one(**given: object) -> None:
+    """Raise `SettingError` if more than one of the settings `given` has a value other than None."""
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) > 1:
+        raise SettingError(f"{' and '.join(f'{{{name}}}' for name in named)} cannot be combined", *named)
+
+
 def check_significance(significance: object) -> None:
     """Raise `SettingError` unless `significance` is above 0 and below 1."""
     is_valid = isinstance(significance, Real) and 0 < float(significance) < 1

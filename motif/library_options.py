@@ -61,6 +61,7 @@ class SampleKeywords(TrialKeywords, total=False):
     crashed_rate: float | None
     race_rate: float | None
     noise: float
+    plies: int
 
 
 class FitKeywords(TypedDict, total=False):

@@ -29,7 +29,7 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.evaluators.static import filtered, prepared, simple
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
-from motif.rollouts.playout import ROUND, board_trials, first_rolls, play_out
+from motif.rollouts.playout import MAX_PLIES, ROUND, board_trials, first_rolls, play_out
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally, mean_and_error
 from motif.runtime.arrays import FloatArray
@@ -95,6 +95,7 @@ class SamplePlan(SettingFields):
     )
     race_rate: float | None = setting(None, "Share of decisions in races; by default `rate`.")
     noise: float = setting(0.0, "Share of plays chosen at random, for unusual positions.")
+    plies: int = setting(0, "Number of plies after which a game of self-play is left; 0 for never.")
     cut: int = setting(0, "Truncate rollouts after this many plies; 0 for never.")
     stop_at_race: bool = setting(False, "Truncate rollouts when contact ends.")
     stop_at_bearoff: bool = setting(False, "Truncate rollouts at positions in the bearoff tables.")
@@ -109,7 +110,7 @@ class SamplePlan(SettingFields):
     def check(self) -> None:
         """Raise `SettingError` for an invalid value."""
         check_types(self, SettingError)
-        for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("cut", 0)):
+        for name, low in (("games", 1), ("trials", 1), ("candidates", 0), ("plies", 0), ("cut", 0)):
             check_count(name, getattr(self, name), low)
         if self.stratified and self.trials % ROUND:
             message = f"stratified: {{trials}} must be a multiple of {ROUND}, not {shown(self.trials)}"
@@ -157,6 +158,7 @@ class SampleSettings(SamplePlan):
             self.replies,
             self.decide == "rollout",
             self.noise,
+            self.plies or MAX_PLIES - 1,
             self.rates(),
             self.trials if self.is_rolled_out else 0,
             self.rollouts().rules(),
@@ -195,6 +197,8 @@ class SampleSettings(SamplePlan):
             raise SettingError("games: not allowed with recorded games, which are all used", "games")
         if self.noise:
             raise SettingError("noise: not allowed with recorded games", "noise")
+        if self.plies:
+            raise SettingError("plies: not allowed with recorded games", "plies")
         if self.decide == "rollout":
             raise SettingError("decide: not allowed with recorded games", "decide")
         if not self.is_by_outcome:
@@ -336,6 +340,8 @@ def _check_not_compiled(settings: SampleSettings, starts: Board | None, player: 
         raise SettingError(f"decide: {player} cannot choose plays by rollouts", "decide")
     if settings.replies:
         raise SettingError(f"replies: {player} cannot choose them; a weight file can", "replies")
+    if settings.plies:
+        raise SettingError(f"plies: {player} cannot leave games early; a weight file can", "plies")
     if starts is not None:
         raise SettingError(f"starts: {player} cannot begin at them; a weight file can", "starts")
 

@@ -17,7 +17,7 @@ from motif.compiler.jit import inline_kernel, kernel, words_of
 from motif.evaluators.kernels import choose, score_plays
 from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS, equity_of, switch_value
 from motif.parameters.position_class import classify
-from motif.rollouts.playout import MAX_PLIES, board_trials, roll_out
+from motif.rollouts.playout import board_trials, roll_out
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.streams import derive, next_below, next_roll, next_unit
 
@@ -43,6 +43,8 @@ class SamplingRules(NamedTuple):
     """Whether plays are chosen by rollouts of every legal play instead of the model."""
     noise: float
     """Share of plays chosen at random."""
+    plies: int
+    """Maximum number of plies of a game."""
     rates: FloatArray
     """Share of decisions to record, by position class."""
     trials: int
@@ -242,7 +244,7 @@ def self_play(model, start, opening, game, rules, memory, record):
     if next_unit(stream) < rules.rates[classify(words, current, own, other)]:
         _put(record, 0, words, item, 0, True)
         rows = 1
-    for ply in range(1, MAX_PLIES):
+    for ply in range(1, rules.plies + 1):
         high, low = _next_roll(opening and ply == 1, stream)
         item += 1
         if rules.by_rollout:

@@ -197,6 +197,7 @@ CHANGED = {
     "crashed_rate": 0.5,
     "race_rate": 0.5,
     "noise": 0.1,
+    "plies": 9,
     "cut": 4,
     "stop_at_race": True,
     "stop_at_bearoff": True,

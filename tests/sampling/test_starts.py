@@ -108,6 +108,20 @@ def test_not_with_recorded_games(matches, starts, tmp_path):
         motif.sample(player="pubeval", recorded=matches, starts=starts, out=tmp_path / "ds", jobs=1)
 
 
+def test_games_are_left_after_some_plies(starts, played, tmp_path):
+    left = read_dataset(made(tmp_path / "ds", replace(EVERY, plies=4), starts=starts))
+    early = played.ply <= 4
+    for name in ("boards", "game", "ply", "decision", "chosen", "equity"):
+        assert np.array_equal(getattr(left, name), getattr(played, name)[early]), name
+
+
+def test_plies_do_not_apply_to_other_games(matches, tmp_path):
+    with pytest.raises(SettingError, match=r"^plies: not allowed with recorded games$"):
+        motif.sample(player="pubeval", recorded=matches, plies=4, out=tmp_path / "ds", jobs=1)
+    with pytest.raises(SettingError, match=r"^plies: wildbg cannot leave games early; a weight file can$"):
+        motif.sample(player="wildbg", games=2, plies=4, out=tmp_path / "ds", jobs=1)
+
+
 def test_the_command_and_the_library_do_the_same(tmp_path, capsys):
     ids = [one.gnubg_id for one in islice(rare_positions(2), 6)]
     (tmp_path / "starts.txt").write_text("# rare\n" + "\n".join(ids) + "\n")

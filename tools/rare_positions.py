@@ -1,14 +1,17 @@
 """Make positions of kinds that are rare in self-play, as starts of games for `motif sample --starts`.
 
-``python -m tools.rare_positions 60000 --seed 1 --out starts.txt`` writes position IDs, of each kind in turn:
+``python -m tools.rare_positions 60000 --seed 1 --out starts.txt`` writes position IDs, of each kind in turn,
+or only of some (``--kinds blitz race``):
 
-- a last checker of the opponent behind a prime, with a strong home board opposite,
-- many checkers back, of one side or both,
-- a blitz: an opponent with few checkers back, or on the bar, and many of the player's checkers near them,
-- an opponent who was hit while bearing off,
-- checkers anywhere.
+- last-checker: the opponent's last checker behind a prime, with a strong home board opposite,
+- both-back, one-back: many checkers back, of both sides or one,
+- blitz: an opponent with few checkers back, or on the bar, and many of the player's checkers near them,
+- hit: an opponent who was hit while bearing off,
+- closeout: an opponent behind a closed board,
+- race: a race with a gammon or a backgammon at stake,
+- anywhere: checkers anywhere.
 
-The player on roll is the one with the prime, the blitz or the hit.
+The player on roll has the prime, makes the blitz or the hit, has closed the board, or is ahead in the race.
 """
 
 import argparse
@@ -107,29 +110,44 @@ def _hit_while_bearing_off(board: _Board) -> None:
     board.place(False, board.rest(False) - off, range(19, 25), 0.5)
 
 
+def _closed_out(board: _Board) -> None:
+    board.make(True, range(1, 7), 6)
+    board.place(True, board.between(0, 3), range(1, 7), 0)
+    board.opponent[OPPONENT_BAR] = board.between(1, 2)
+    board.place(False, board.rest(False) - board.between(0, 11), range(19, 25), 0.5)
+
+
+def _race_for_a_gammon(board: _Board) -> None:
+    board.place(True, board.between(1, 8), range(1, 7), 0.3)
+    board.place(False, board.between(1, 3), range(7, 19), 0.3)
+    board.place(False, board.rest(False) - board.between(0, 1), range(19, 25), 0.5)
+
+
 def _anywhere(board: _Board) -> None:
     for own in board.random.permutation([True, False]):
         board.place(bool(own), CHECKERS, range(1, 25), 0.6)
 
 
-KINDS: tuple[Callable[[_Board], None], ...] = (
-    _last_checker,
-    _both_back,
-    _one_back,
-    _blitz,
-    _hit_while_bearing_off,
-    _anywhere,
-)
+KINDS: dict[str, Callable[[_Board], None]] = {
+    "last-checker": _last_checker,
+    "both-back": _both_back,
+    "one-back": _one_back,
+    "blitz": _blitz,
+    "hit": _hit_while_bearing_off,
+    "closeout": _closed_out,
+    "race": _race_for_a_gammon,
+    "anywhere": _anywhere,
+}
 
 
-def rare_positions(seed: int) -> Iterator[Position]:
+def rare_positions(seed: int, kinds: Iterable[str] = KINDS) -> Iterator[Position]:
     """Yield random positions of each kind in turn, without end."""
     random = np.random.default_rng(seed)
-    for kind in cycle(KINDS):
+    for kind in cycle(kinds):
         position = None
         while position is None:
             board = _Board(random)
-            kind(board)
+            KINDS[kind](board)
             position = _playable(board.own - board.opponent, board.own * board.opponent)
         yield position
 
@@ -150,8 +168,9 @@ def main() -> None:
     parser.add_argument("positions", type=int)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=[*KINDS])
     options = parser.parse_args()
-    found = islice(rare_positions(options.seed), options.positions)
+    found = islice(rare_positions(options.seed, options.kinds), options.positions)
     write_text(options.out, "".join(f"{gnubg_id(position)}\n" for position in found))
 
 

@@ -11,6 +11,7 @@ import motif
 from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.cli.main import main
+from motif.parameters.position_class import position_class
 from motif.runtime.errors import DatasetError, PositionError, SettingError
 from motif.sampling.dataset import Dataset, read_dataset
 from motif.sampling.dataset_files import read_manifest
@@ -159,3 +160,21 @@ def test_rare_positions_are_those_of_their_seed():
     assert one == other
     assert list(islice(rare_positions(6), 30)) != one
     assert len(set(one)) == 30
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rare_positions_are_of_their_kind(kind):
+    positions = list(islice(rare_positions(3, [kind]), 50))
+    boards = np.array([one.board for one in positions])
+    home, bar = boards[:, 1:7], -boards[:, 0]
+    back = bar - np.minimum(home, 0).sum(axis=1), np.maximum(boards[:, 19:], 0).sum(axis=1)
+    assert {
+        "last-checker": (back[0] == 1).all(),
+        "both-back": (np.minimum(*back) >= 4).all(),
+        "one-back": (np.maximum(*back) >= 6).all(),
+        "blitz": (back[0] <= 5).all(),
+        "hit": (bar + (boards[:, 1:9] < 0).sum(axis=1) > 0).all(),
+        "closeout": ((home >= 2).all(axis=1) & (bar > 0)).all(),
+        "race": all(position_class(one) == "race" for one in positions),
+        "anywhere": True,
+    }[kind]

@@ -26,7 +26,7 @@ from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, evaluator_of, load_player
 from motif.runtime.arrays import ArrayLike, Float32Array
 from motif.runtime.errors import DatasetError, MotifError, PlayerError, SettingError, shown
-from motif.runtime.files import check_target, path_of, paths_of
+from motif.runtime.files import check_target, path_if_given, path_of, paths_of
 from motif.runtime.frames import Row
 from motif.runtime.settings import changed, check_count, check_flag, check_seed, settings_with
 from motif.sampling.dataset import Dataset
@@ -185,7 +185,7 @@ class Fit(FittedWeights):
         """
         from motif.reports.convergence import plot_convergence
 
-        return plot_convergence(self.history, None if path is None else path_of("path", path))
+        return plot_convergence(self.history, path_if_given("path", path))
 
     def write(self, path: Path | str) -> Path:
         """Write the weights to a file, whose path then names a player.
@@ -250,7 +250,7 @@ class PlayerCalibration(Calibration):
         """
         from motif.reports.calibration_plots import plot_recalibration
 
-        return plot_recalibration(self, self.source, None if path is None else path_of("path", path))
+        return plot_recalibration(self, self.source, path_if_given("path", path))
 
     def write(self, path: Path | str) -> Path:
         """Write the weights with the calibration to a file, whose path then names a player.
@@ -447,7 +447,7 @@ def bootstrap(
     SettingError, DatasetError, FitError, FileError
         For invalid settings, data that cannot be fitted, or files that cannot be written.
     """
-    chosen = configured(preset, None if config is None else path_of("config", config))
+    chosen = configured(preset, path_if_given("config", config))
     summaries = run_bootstrap(
         path_of("out", out),
         with_seed(chosen, seed),
@@ -559,7 +559,7 @@ def report(
         if benchmark is None
         else [read_benchmark(str(path)) for path in paths_of("benchmark", benchmark)]
     )
-    page = None if html is None else path_of("html", html)
+    page = path_if_given("html", html)
     return draw_run(
         path_of("folder", folder), page, benchmarks=lines, worst=worst, top=top, seed=seed, jobs=jobs
     )

@@ -18,7 +18,7 @@ from motif.evaluators.static import no_weights
 from motif.parameters.position_class import ALL
 from motif.players.player import PlayerLike, evaluator_of, load_player
 from motif.runtime.errors import PlayerError, SettingError, shown
-from motif.runtime.files import path_of
+from motif.runtime.files import path_if_given, path_of
 from motif.runtime.settings import check_count, check_seed
 from motif.sampling.dataset import Dataset, read_parts
 
@@ -226,13 +226,10 @@ def terms(
     ----------
     weights
         A name such as ``"motif-v1"``, a weight file, weights, or a `Fit`.
-    table
-        Table of terms written by ``fit(..., term_table=...)``, with standard errors.
-    data
-        Folder of the dataset to which the weights were fitted, which also gives standard errors.
+    table, data
+        Table written by ``fit(..., term_table=...)``, or the folder of the fitted dataset: standard errors.
     positions
-        Positions in any form that `evaluate_many` takes, if neither `table` nor `data` is given; by default
-        2,000 positions from games of the weights against themselves.
+        Positions in any form, if there is no such source; by default 2,000 from games of the weights.
     head
         Output to report on; by default ``"equity"``, or ``"win"`` if the weights have no equity.
     position_class
@@ -247,23 +244,28 @@ def terms(
     Returns
     -------
     TermReport
-        The ``.effects`` of parameters, ``.terms`` and hidden ``.units``, with names, words and how much each
-        moves the value; ``unit(name)`` finds the positions on which a hidden unit is largest and smallest.
+        ``.effects`` of parameters, ``.terms`` and hidden ``.units``; ``unit(name)`` has a unit's extremes.
 
     Raises
     ------
-    PlayerError, WeightFileError
-        For a player without weights.
-    DatasetError, PositionError
-        For an unusable table or dataset, an invalid position, or fewer than 100 positions of the class.
-    SettingError
-        For any other invalid setting, or weights that lack the head.
+    PlayerError, WeightFileError, DatasetError, PositionError, SettingError
+        For a player without weights, or weights that lack the head; an unusable table or dataset; an invalid
+        position or setting, or fewer than 100 positions of the class.
     """
     from motif.reports.term_pages import term_report
 
-    evaluator, boards = _weighted(weights), None if positions is None else as_boards(positions)
-    place = _path("table", table), _path("data", data), boards, head, position_class
-    return term_report(evaluator, *place, top=top, language=language, seed=seed, jobs=jobs)
+    return term_report(
+        _weighted(weights),
+        table=path_if_given("table", table),
+        data=path_if_given("data", data),
+        positions=None if positions is None else as_boards(positions),
+        head=head,
+        position_class=position_class,
+        top=top,
+        language=language,
+        seed=seed,
+        jobs=jobs,
+    )
 
 
 def inspect(
@@ -319,17 +321,13 @@ def inspect(
         _weighted(weights),
         path_of("out", out),
         player=None if player is None else load_player(player),
-        dataset=_path("dataset", dataset),
+        dataset=path_if_given("dataset", dataset),
         positions=positions,
         position_class=position_class,
         head=head,
         seed=seed,
         jobs=jobs,
     )
-
-
-def _path(name: str, given: Path | str | None) -> Path | None:
-    return None if given is None else path_of(name, given)
 
 
 def _weighted(weights: PlayerLike) -> StaticEvaluator:

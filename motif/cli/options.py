@@ -33,7 +33,7 @@ from motif.evaluators.known_players import (
     static_words,
 )
 from motif.runtime.errors import SettingError, shown
-from motif.runtime.files import check_target
+from motif.runtime.files import PAGE_SUFFIXES, check_target
 from motif.runtime.layout import listed
 from motif.runtime.parallel import worker_count
 from motif.runtime.settings import help_of
@@ -177,7 +177,7 @@ def file_option(
 
 def html_option(help: str = "HTML page to write.", *, show_default: bool | str = True) -> OptionInfo:
     """Return an option whose value is an HTML page to write."""
-    return file_option(help, ".html", ".htm", show_default=show_default)
+    return file_option(help, *PAGE_SUFFIXES, show_default=show_default)
 
 
 def weights_option(help: str) -> OptionInfo:

@@ -110,10 +110,10 @@ def terms(
     --language.
     """
     from motif.evaluators.known_players import load_weighted
-    from motif.reports.term_pages import reading_of_terms, term_report
+    from motif.reports.term_pages import term_report
 
-    words = phrases(language)  # An unknown language should fail before positions are sampled.
-    check_only_one(**vars(source))
+    phrases(language)  # An unknown language should fail before the weights are read.
+    check_only_one(table=source.table, data=source.data, positions=source.positions)
     check_apart([weights, source.table, source.positions], html)
     evaluator = load_weighted(weights)
     if shown.unit is not None:
@@ -121,25 +121,29 @@ def terms(
         _show_unit(evaluator, position_class, shown.unit, source, shown.boards_shown, json, seed, jobs)
         return
     report = term_report(
-        evaluator, **vars(source), head=head, position_class=position_class,
-        top=top, language=language, seed=seed, jobs=jobs,
-    )  # fmt: skip
+        evaluator,
+        table=source.table,
+        data=source.data,
+        positions=source.positions,
+        head=head,
+        position_class=position_class,
+        top=top,
+        language=language,
+        seed=seed,
+        jobs=jobs,
+    )
     if report.note:
         note(f"no standard errors: {report.note}")
     if html is not None:
         report.write(html)
-    if printed_json(json, {**report.to_dict(), "html": html}):
-        return
-    say(f"{report.title}\n{report.opening}")
-    _print_terms(report)
-    say("\n".join(reading_of_terms(report.terms, report.place[1], language)))
-    if report.units:
-        _print_units(report.units, words)
+    if not printed_json(json, {**report.to_dict(), "html": html}):
+        _print_terms(report)
 
 
 def _print_terms(report: "TermReport") -> None:
-    from motif.reports.term_pages import effects_reading, errors_known, moved, signed
+    from motif.reports.term_pages import effects_reading, errors_known, moved, reading_of_terms, signed
 
+    say(f"{report.title}\n{report.opening}")
     effects, terms, head, words = report.effects, report.terms, report.place[1], report.words
     print_table(
         _titles(words, "effect", "moves"),
@@ -157,6 +161,9 @@ def _print_terms(report: "TermReport") -> None:
         for term in terms
     ]
     print_table(titles, rows)
+    say("\n".join(reading_of_terms(terms, head, words.language)))
+    if report.units:
+        _print_units(report.units, words)
 
 
 def _titles(words: Phrases, *names: str) -> list[str]:

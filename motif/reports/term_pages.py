@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.board.match_state import MatchState
 from motif.reports.document import rendered
-from motif.runtime.files import path_of, write_text
+from motif.runtime.files import PAGE_SUFFIXES, check_target, path_of, write_text
 from motif.runtime.frames import Row, Tabular
 from motif.runtime.layout import html_lines, sentence
 from motif.runtime.settings import check_count, check_only_one, check_seed
@@ -204,11 +204,12 @@ class TermReport(Tabular):
         Raises
         ------
         SettingError, FileError
-            For a file that cannot be written.
+            For a name that is not that of a page, or a file that cannot be written.
         """
         from motif.reports.analysis_plots import effects_picture
 
         file = path_of("path", path)
+        check_target(file, *PAGE_SUFFIXES)
         name, head, language = self.weights.name, self.place[1], self.words.language
         page = rendered(
             "terms_page.html",
@@ -226,12 +227,12 @@ class TermReport(Tabular):
 
 def term_report(
     evaluator: "StaticEvaluator",
+    *,
     table: Path | None,
     data: Path | None,
     positions: "Board | str | None",
     head: str | None,
     position_class: str,
-    *,
     top: int,
     language: str,
     seed: int,

@@ -36,6 +36,15 @@ _MAX_STEM = 200
 """Bytes of a name that a temporary name repeats: file systems allow 255 in all."""
 
 
+PAGE_SUFFIXES = ".html", ".htm"
+"""Endings of the names of HTML pages."""
+
+
+def path_if_given(name: str, given: object) -> Path | None:
+    """Return `path_of` an argument `name`, and None for None."""
+    return None if given is None else path_of(name, given)
+
+
 def path_of(name: str, given: object) -> Path:
     """Return the path that an argument `name` gives.
 

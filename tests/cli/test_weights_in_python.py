@@ -84,6 +84,9 @@ def test_a_report_is_a_table(layered, boards, tmp_path):
     assert report.opening in str(report)
     page = report.write(tmp_path / "terms.html")
     assert report.terms[0].name in page.read_text("utf-8")
+    with pytest.raises(motif.SettingError, match=r"terms\.png: the name must end in \.html or \.htm$"):
+        report.write(tmp_path / "terms.png")
+    assert not (tmp_path / "terms.png").exists()
 
 
 def test_the_boards_of_a_unit_are_a_table(layered, boards):

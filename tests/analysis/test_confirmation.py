@@ -36,7 +36,7 @@ from tests.board.test_mat_file import played
 from tests.short_rollouts import shorten_rollouts
 
 QUICK = RolloutSettings(360, cut=6, stop_at_bearoff=True, stratified=True)
-MANY = replace(QUICK, trials=2160)
+MANY = replace(QUICK, trials=4320)
 """Enough for a standard error that is known to a tenth."""
 START = Position.start()
 NEWEST = load_static("latest")

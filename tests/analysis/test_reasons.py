@@ -59,7 +59,7 @@ class Seen(NamedTuple):
     """Whether two plies of lookahead say so as well, where it brings nothing."""
 
 
-def cases(count: int, seed: int, player: str = "motif-v19") -> Iterator[Case]:
+def cases(count: int, seed: int, player: str = "motif-v20") -> Iterator[Case]:
     """The best plays of self-play decisions, each against the second best or any other play.
 
     `player` stays the same for new versions, so that versions can be compared.
@@ -140,7 +140,7 @@ def table(seen: list[Seen]) -> dict[str, tuple[int, int, int]]:
 
 
 def test_what_every_player_expects_is_reported():
-    seen = table([one for case in cases(200, 3) for one in seen_in(case)])
+    seen = table([one for case in cases(400, 3) for one in seen_in(case)])
     assert seen.pop("fewer shots")[1] == 0
     counts, wrongs, odds = (sum(column) for column in zip(*seen.values(), strict=True))
     assert counts >= 50
@@ -148,7 +148,7 @@ def test_what_every_player_expects_is_reported():
     assert odds <= 0.02 * counts + 1
 
 
-PLAYERS = "keith-v1", "motif-v1", "motif-v19"
+PLAYERS = "keith-v1", "motif-v1", "motif-v20"
 """Whose games the decisions come from: the same for each new version, so that versions compare.  Of one
 player's alone a kind is seen 40 to 80 times, and its share is off by 5 % and more."""
 
@@ -270,7 +270,7 @@ def test_reasons_in_words(decision):
     position = Position.from_id(identifier)
     plays = legal_plays(position, roll)
     better, worse = (find_play(text, plays) for text in two)
-    told = explain_play(load_static("motif-v19"), position, (int(roll[0]), int(roll[1])), better, worse)
+    told = explain_play(load_static("motif-v20"), position, (int(roll[0]), int(roll[1])), better, worse)
     sentences = [reason.sentence for reason in told.shown_reasons if reason.concept != REST]
     assert sentences[: len(TOLD[decision])] == TOLD[decision]
 

@@ -190,8 +190,8 @@ def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
             "Likely: the gap is more than twice the standard error of the rollout (0.020 points), but less "
             "than three times.",
         ),
-        (0.01, 0.004, "Likely: the gap is larger than motif-v19@2's average error (0.002 points)."),
-        (0.05, 0.01, "Clear: the gap is far larger than motif-v19@2's average error (0.002 points)."),
+        (0.01, 0.004, "Likely: the gap is larger than motif-v20@2's average error (0.002 points)."),
+        (0.05, 0.01, "Clear: the gap is far larger than motif-v20@2's average error (0.002 points)."),
     ],
 )
 def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, difference, se, words):
@@ -200,18 +200,18 @@ def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, diffe
         KnownPlay(play, 0.0, "rollout", se, 0.0) for play in legal_plays(Position.start(), (3, 1))[:2]
     )
     pair = known_pair(better._replace(equity=difference), worse, se)
-    key, error = explanation._certainty("motif-v19@2", pair, difference)
+    key, error = explanation._certainty("motif-v20@2", pair, difference)
     english = phrases("en")
-    assert english.say("certainty", key, player="motif-v19@2", error=english.amount(error)) == words
+    assert english.say("certainty", key, player="motif-v20@2", error=english.amount(error)) == words
 
 
 def test_the_certainty_is_that_of_the_difference_shown():
     """Equities 0.0001 apart may be shown with a difference of 0.001, and those 0.0006 apart as equal."""
-    told = motif.explain("hgcAALn3gQIAAA", "55", "motif-v19", versus="13/8 12/2 6/1")
-    assert told.summary == "13/3 12/7 6/1 is 0.001 points ahead of 13/8 12/2 6/1: too close to call."
-    assert told.certainty.startswith("Between plays this close, motif-v19 is often wrong")
-    told = motif.explain("nDsHYAKbORuIAA", "51", "motif-v19", versus="15/9")
-    assert (told.summary, told.certainty) == ("18/13 6/5* is as good as 15/9.", "")
+    told = motif.explain("t3cGAEDbdgOCAA", "62", "motif-v20", versus="18/16 13/7")
+    assert told.summary == "18/12 13/11 is 0.001 points ahead of 18/16 13/7: too close to call."
+    assert told.certainty.startswith("Between plays this close, motif-v20 is often wrong")
+    told = motif.explain("rd0TBADaeasAAA", "62", "motif-v20", versus="8/2 7/5")
+    assert (told.summary, told.certainty) == ("7/5 7/1 is as good as 8/2 7/5.", "")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_players_begin_with_what_was_typed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert complete_player("pub") == ["pubeval"]
     assert complete_player("motif-v") == [name for name in shipped_weights() if name.startswith("motif-v")]
-    assert complete_player("motif-v1") == ["motif-v1", "motif-v19"]
+    assert complete_player("motif-v1") == ["motif-v1"]
     assert complete_player("rollout:pub") == ["rollout:pubeval"]
     assert set(NAMES) | set(shipped_weights()) <= set(complete_player(""))
 

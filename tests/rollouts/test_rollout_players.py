@@ -240,7 +240,7 @@ def test_the_judge_clears_from_the_rear_where_the_static_evaluation_does_not(jud
     static = judge.without_lookahead.play_equities(board, plays)
     assert legal[int(np.argmax(static))].notation == "16/11 15/13"
     clearing = {"15/10 5/3", "16/11 5/3"}
-    strong = load_static("motif-v19").play_equities(board, plays)
+    strong = load_static("motif-v20").play_equities(board, plays)
     for values in (by_judge, strong):
         assert {legal[k].notation for k in np.argsort(-values)[:2]} == clearing
     assert by_judge.max() - by_judge[int(np.argmax(static))] > 0.1
@@ -362,7 +362,7 @@ def test_rollouts_after_lookahead_use_the_score():
     ids=["closeout", "bar", "back"],
 )
 def test_the_cube_in_a_late_ending_is_used_as_in_a_cubeful_rollout(identifier, no_double, double_take):
-    """Seen values come from rollouts of 2,592 trials by motif-v19."""
+    """Seen values come from rollouts of 2,592 trials by motif-v20."""
     decision = motif.cube(identifier)
     for value, rolled in ((decision.no_double, no_double), (decision.double_take, double_take)):
         assert rolled is None or value == pytest.approx(rolled, abs=0.2)

@@ -362,7 +362,7 @@ def test_rollouts_after_lookahead_use_the_score():
     ids=["closeout", "bar", "back"],
 )
 def test_the_cube_in_a_late_ending_is_used_as_in_a_cubeful_rollout(identifier, no_double, double_take):
-    """Seen values come from rollouts of 2,592 trials by motif-v20."""
+    """Seen values come from rollouts of 2,592 trials by an earlier version of motif."""
     decision = motif.cube(identifier)
     for value, rolled in ((decision.no_double, no_double), (decision.double_take, double_take)):
         assert rolled is None or value == pytest.approx(rolled, abs=0.2)

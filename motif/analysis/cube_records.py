@@ -18,7 +18,7 @@ from motif.doubling.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_ac
 from motif.doubling.decision import with_rollout
 from motif.doubling.equities import efficiency_class
 from motif.doubling.match_equity import DEFAULT_TABLE
-from motif.evaluators import Evaluator, Probabilities
+from motif.evaluators import Evaluator
 from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
 from motif.runtime.frames import Record
 
@@ -64,13 +64,12 @@ def cube_rows(decision: CubeDecision) -> list[CubeRow]:
 
 
 class CubeAnswer(NamedTuple):
-    """A position's cube decision, with the evaluation behind it."""
+    """A position's cube decision and its evaluator."""
 
     position: Position
-    probabilities: Probabilities
     decision: CubeDecision
     evaluator: Evaluator
-    """Source of the probabilities."""
+    """Source of the decision's probabilities."""
     player: str
     """Name of `evaluator`."""
 
@@ -98,8 +97,6 @@ class CubeAnswer(NamedTuple):
         """Return the JSON record."""
         record = {
             **decision_record(self.decision),
-            **self.probabilities._asdict(),
-            "cubeless": self.probabilities.equity,
             "class": efficiency_class(self.position),
             "player": self.player,
             "position": self.position.gnubg_id,
@@ -130,7 +127,7 @@ def cube_answers(
     each = probabilities_of_each(boards, evaluator, jobs)
     for (position, state), chances in zip(questions, each, strict=True):
         decision = cube_decision(chances, state, position, evaluator, efficiency=efficiency, table=table)
-        yield CubeAnswer(position, chances, decision, evaluator, player)
+        yield CubeAnswer(position, decision, evaluator, player)
 
 
 def decision_record(decision: CubeDecision) -> Record:

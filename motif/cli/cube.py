@@ -247,7 +247,7 @@ def _print_decision(answer: "CubeAnswer", player: str, modelled: bool) -> None:
     from motif.analysis.confirmation import cube_source
     from motif.analysis.cube_records import cube_words
 
-    decision, chances = answer.decision, answer.probabilities
+    decision, chances = answer.decision, answer.decision.probabilities
     how = "" if decision.exact else f"; cube efficiency {decision.efficiency:.2f}"
     mwc = decision.state.length > 0
     say(

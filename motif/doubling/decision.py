@@ -130,11 +130,12 @@ class CubeDecision(Tabular):
     _model: "_WindowModel" = field(repr=False, compare=False)
 
     def to_dict(self) -> dict[str, object]:
-        """Return all fields by name, for JSON."""
+        """Return all fields by name, for JSON; ``cubeless`` is the equity of the probabilities for money."""
         record = {name: getattr(self, name) for name in _FIELDS}
         record["windows"] = [window.to_dict() for window in self.windows]
         record["opponent_windows"] = [window.to_dict() for window in self.opponent_windows]
-        return record | self.state.cube_record()
+        chances = {**self.probabilities._asdict(), "cubeless": self.probabilities.equity}
+        return record | self.state.cube_record() | chances
 
     @property
     def equities(self) -> dict[str, float]:
@@ -154,6 +155,11 @@ class CubeDecision(Tabular):
 
     def _repr_html_(self) -> str:
         return html_lines([sentence(self.action)]) + super()._repr_html_()
+
+    @property
+    def probabilities(self) -> Probabilities:
+        """The evaluator's cubeless probabilities of the player on roll."""
+        return self._model.probabilities
 
     @property
     def efficiency(self) -> float:
@@ -204,12 +210,13 @@ class CubeDecision(Tabular):
     @cached_property
     def windows(self) -> tuple[MarketWindow, ...]:
         """Market windows of the player on roll (dead, at `efficiency`, live), if a double is useful."""
-        return self._windows(self._model.ends, self.state)
+        return self._windows(outcomes(self.probabilities), self.state)
 
     @cached_property
     def opponent_windows(self) -> tuple[MarketWindow, ...]:
         """Market windows of the opponent, in win probabilities of the opponent."""
-        return self._windows(np.asarray(turned(self._model.ends), np.float64), self.state.switch_sides())
+        turned_ends = np.asarray(turned(outcomes(self.probabilities)), np.float64)
+        return self._windows(turned_ends, self.state.switch_sides())
 
     def _windows(self, ends: FloatArray, state: MatchState) -> tuple[MarketWindow, ...]:
         if not is_double_useful(state):
@@ -292,8 +299,8 @@ class CubeDecision(Tabular):
 class _WindowModel(NamedTuple):
     """Inputs of the market windows of a decision."""
 
+    probabilities: Probabilities
     efficiency: float
-    ends: FloatArray
     table: MatchEquityTable | None
 
 
@@ -337,7 +344,7 @@ def cube_decision(
         if evaluator and evaluator.without_lookahead is not evaluator and not exact:
             known = _values_ahead(evaluator, position, state, table)
     x = as_efficiency(efficiency).of(position)
-    return _decision(outcomes(np.asarray(probabilities)), state, x, table, known, exact=exact)
+    return _decision(probabilities, state, x, table, known, exact=exact)
 
 
 def _values_ahead(
@@ -363,13 +370,13 @@ def cube_values(
 
 def with_rollout(decision: CubeDecision, no_double: float, double_take: float) -> CubeDecision:
     """Return `decision` with the equities of a rollout; the player on roll must be allowed to double."""
-    state, (x, ends, table) = decision.state, decision._model
+    state, (probabilities, x, table) = decision.state, decision._model
     known = cube_values(state, no_double, double_take, table)
-    return _decision(ends, state, x, table, known, exact=False)
+    return _decision(probabilities, state, x, table, known, exact=False)
 
 
 def _decision(
-    ends: FloatArray,
+    probabilities: Probabilities,
     state: MatchState,
     x: float,
     table: MatchEquityTable | None,
@@ -379,6 +386,7 @@ def _decision(
 ) -> CubeDecision:
     """Make the decision from `known` values, which may be `exact`, or by the model."""
     check_valued(state)
+    ends = outcomes(probabilities)
     curves = cube_curves(ends, state, x, table)
     double, wins = curves.double_take, ends[:, WIN]
     values = known or CubeValues(
@@ -406,7 +414,7 @@ def _decision(
         should_raccoon=double_take is not None and double_take > 0 and _allows_raccoons(state),
         exact=exact,
         state=state,
-        _model=_WindowModel(x, ends, table),
+        _model=_WindowModel(probabilities, x, table),
     )
 
 

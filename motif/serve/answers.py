@@ -253,8 +253,8 @@ class CubeStateAnswer(Answer):
     raccoons: bool | None = None
 
 
-class CubeActionAnswer(CubeEquitiesAnswer, CubeStateAnswer):
-    """A cube decision with its doubling windows."""
+class CubeActionAnswer(CubeEquitiesAnswer, CubeStateAnswer, ProbabilitiesAnswer):
+    """A cube decision with its doubling windows, and the probabilities behind it."""
 
     action: str
     take_point: Number
@@ -268,6 +268,7 @@ class CubeActionAnswer(CubeEquitiesAnswer, CubeStateAnswer):
     should_beaver: bool
     should_raccoon: bool
     exact: bool
+    cubeless: Points
     words: str
     windows: list[WindowAnswer]
     opponent_windows: list[WindowAnswer]
@@ -314,10 +315,9 @@ class CubeTableAnswer(Answer):
     rows: list[CubeRowAnswer]
 
 
-class CubeDecisionAnswer(CubeActionAnswer, ProbabilitiesAnswer):
-    """A cube decision, and the probabilities behind it."""
+class CubeDecisionAnswer(CubeActionAnswer):
+    """A cube decision of a position."""
 
-    cubeless: Points
     position_class: Literal["contact", "crashed", "race"] | str = Field(alias="class")
     player: str
     position: str

@@ -247,7 +247,7 @@ async def get_eval(request: Request) -> Response:
 def _eval(service: EngineService, position: Position, state: MatchState | None) -> Record:
     name, evaluator = service.judge()
     answer = next(cube_answers([(position, state or MatchState())], evaluator, name, jobs=1))
-    decision, chances = answer.decision, answer.probabilities
+    decision, chances = answer.decision, answer.decision.probabilities
     cube = {
         "double": decision.should_double,
         "accept": decision.should_take,

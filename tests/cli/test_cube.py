@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from motif import cube
 from motif.board.identifiers import gnubg_ids
 from motif.board.match_state import MatchState, match_id
 from motif.board.parsing import parse_position
@@ -28,6 +29,10 @@ def test_what_programs_get(motif_json):
     assert found["double_take"] == pytest.approx(decision.double_take)
     assert found["double_pass"] == 1
     assert found["take_point"] == pytest.approx(1 - found["cash_point"])
+    record = cube(RACE, "pubeval").to_dict()
+    assert {name: found[name] for name in record} == record
+    assert set(found) - set(record) == {"words", "class", "player", "position"}
+    assert found["cubeless"] == chances.equity
     assert found["class"] == "race"
     assert found["efficiency"] == pytest.approx(0.55 + 0.00125 * 81)
     assert [window["name"] for window in found["windows"]] == ["dead", "efficiency", "live"]

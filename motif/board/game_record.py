@@ -223,11 +223,15 @@ class IllegalPlay(NamedTuple):
 def illegal_plays(record: MatchRecord) -> list[IllegalPlay]:
     """Return the illegal plays of a match, in order."""
     return [
-        IllegalPlay(number, row, record.players[turn.player], "{}{}".format(*turn.roll), str(turn.play))
+        IllegalPlay(number, row, record.players[turn.player], "{}{}".format(*turn.roll), _as_made(turn.play))
         for number, game in enumerate(record.games, 1)
         for row, turn in zip(move_numbers(game.actions), game.actions, strict=True)
-        if isinstance(turn, Turn) and turn.is_illegal
+        if isinstance(turn, Turn) and turn.play is not None and turn.is_illegal
     ]
+
+
+def _as_made(play: Play) -> str:
+    return str(play) if play.moves else "not played"
 
 
 class GameProgress:
@@ -347,6 +351,7 @@ class GameRecorder(GameProgress):
 
     def add(self, action: Action) -> None:
         """Append an action, except a take of a beaver or raccoon, since rolling accepts these."""
+        self._forfeit_before(action.player)
         is_implied = self.is_beavered and action == CubeAction(action.player, "take")
         self.apply(action)
         if is_implied:
@@ -359,14 +364,26 @@ class GameRecorder(GameProgress):
         """Append a roll such as ``31`` and its `moves` in notation.
 
         As in gnubg, a roll without moves is a dance or the only legal play; if there are several legal
-        plays, the roll was never played.  An illegal play is recorded as it was made.
+        plays, the roll was never played, or the player forfeited it.  An illegal play is recorded as it was
+        made.
         """
+        self._forfeit_before(player)
         self.check_turn(player)
         roll = parse_roll(dice)
         plays = legal_plays(self.position, roll)
         only = plays[0] if len(plays) == 1 else None
         play = self._play_of(moves, plays) if moves else only
         self.add(Turn(player, roll, play))
+
+    def _forfeit_before(self, player: int) -> None:
+        """Record the last roll, if `player` is the opponent and it was not played, as illegally forfeited."""
+        turn = self.waiting
+        if turn is None or turn.player == player or self._final is not None:
+            return
+        play = illegal_play((), self.position, legal_plays(self.position, turn.roll))
+        assert play is not None
+        self.waiting, self._actions[-1] = None, replace(turn, play=play)
+        self.position, self.turn = play.position, player
 
     def _play_of(self, moves: str, plays: Sequence[Play]) -> Play:
         """Return `recorded_play`; an error names an earlier illegal play, which may be its cause."""

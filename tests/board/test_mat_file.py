@@ -140,6 +140,20 @@ def test_an_illegal_play_is_kept_as_it_was_made(before, after, words, counts, tm
         assert read_match(tmp_path / name) == record
 
 
+@pytest.mark.parametrize("nothing", ["", "????", "Cannot Move"])
+@pytest.mark.parametrize("suffix", [".mat", ".sgf"])
+def test_a_roll_that_was_not_played_is_forfeited_if_the_opponent_goes_on(nothing, suffix, tmp_path):
+    text = BY_GNUBG.replace("63: \n", f"63: {nothing}\n  3) 21: 8/7 6/4\n")
+    record = parse_mat(text)
+    assert illegal_plays(record) == [(1, 2, "bob", "63", "not played")]
+    forfeited, last = record.games[0].actions[-2:]
+    assert forfeited.play.position == record.games[0].actions[-3].play.position.switch_sides()
+    assert last.play.notation == "8/7 6/4"
+    path = tmp_path / f"match{suffix}"
+    write_match(path, record)
+    assert read_match(path).games[0].actions == record.games[0].actions
+
+
 def test_an_illegal_play_that_hits_puts_the_blot_on_the_bar():
     record = parse_mat(BY_GNUBG.replace("8/3 8/3 6/1* 6/1", "8/3 8/3 8/3 6/2 "))
     assert illegal_plays(record) == [(3, 2, "Ann Lee", "55", "8/3(3) 6/2")]
@@ -237,7 +251,7 @@ def test_encodings_of_files(tmp_path):
         ),
         (
             "63: \n",
-            "63: \n  3) 21: 8/7 6/4\n",
+            "63: \n  3)                                21: 8/7 6/4\n",
             "line 9: game 1, move 3: the previous roll 63 was not played",
         ),
         (

@@ -103,7 +103,7 @@ def compare_plays(
         Number of processes, by default all cores; the result does not depend on it.
     **keywords
         Match and cube as for `rank`, and fields of `RolloutSettings` such as ``trials=1296, eliminate=True``.
-        With a match or a cube, both sides double, take and pass in the trials.
+        With a match or a cube, both sides double, take and pass in the trials, without beavers and raccoons.
 
     Returns
     -------
@@ -133,8 +133,7 @@ def compare_plays(
     valued_state = for_match(evaluator, options, state)
     rules = settings_with(RolloutSettings, settings, changes)
     rules.check_effects(compared=True)
-    if cubeful:
-        options.check_rollout()
+    options.check_rollout()
     return compared(
         place,
         dice,

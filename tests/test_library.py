@@ -333,6 +333,8 @@ class Regressed:
             lambda: motif.compare_plays(START, "31", PLAYER, cubeful=True, raccoons=True),
             "raccoons: has no effect in cubeful rollouts",
         ),
+        # The cube is in play with either, as with any keyword for match or cube.
+        (lambda: motif.compare_plays(START, "31", PLAYER, beavers=True), "beavers: has no effect in cubeful"),
         (
             lambda: motif.rollout_cube(START, PLAYER, scoring="dmp"),
             "with a cube the match determines the scoring, not scoring=dmp",

@@ -100,8 +100,7 @@ def rollout(
     position, match, roll = parse_decision(identifier, die1, die2)
     if plays.compare and roll is None:
         raise SettingError("missing argument: D1 D2, which --compare requires")
-    if cubeful:
-        options.check_rollout()
+    options.check_rollout()
     evaluator = evaluator_of(player)
     state = options.state_of(match) if cubeful else None
     question = RolloutQuestion(position, match, options, evaluator, settings, state, jobs)

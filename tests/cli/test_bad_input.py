@@ -52,6 +52,10 @@ SIXTEEN = "4OfgA2DAz8EHwA"
             ("rollout", START, "--cubeful", "--raccoons"),
             "--raccoons: has no effect in cubeful rollouts, which are played without beavers",
         ),
+        (
+            ("rollout", START, "3", "1", "--compare", "--raccoons"),
+            "--raccoons: has no effect in cubeful rollouts, which are played without beavers",
+        ),
         (("rollout", START, "--cubeful", "--scoring", "dmp"), "determines the scoring, not --scoring=dmp"),
         (
             ("cube", START, "--cube", "1", "--owner", "me"),

@@ -214,7 +214,7 @@ def from_sklearn(
     ------
     PlayerError
         For an object with neither ``predict`` nor ``predict_proba``, a model that is not fitted or has other
-        columns, and a classifier without two classes.
+        columns, and a classifier without two classes or without ``predict_proba``.
     SettingError
         If `scaled` is neither True nor False.
 
@@ -234,7 +234,7 @@ def from_sklearn(
     check_flag("scaled", scaled)
     if name is not None and not is_line(name):
         raise PlayerError(f"name {LINE_WANTED}, not {shown(name)}")
-    _check_columns(model, chosen)
+    _check_fitted(model, chosen)
     own = _FromFunction(partial(_predicted, model, chosen, scaled, target))
     evaluator = OwnEvaluator(name or type(model).__name__, own)
     # Refuses a model that is not fitted, or has a wrong number of outputs, now and not in the first game.
@@ -242,8 +242,13 @@ def from_sklearn(
     return evaluator
 
 
-def _check_columns(model: Any, chosen: ParameterSet) -> None:
-    """Raise `PlayerError` for a model that was fitted to other columns than the parameters `chosen`."""
+def _check_fitted(model: Any, chosen: ParameterSet) -> None:
+    """Raise `PlayerError` for a model of classes only, or of other columns than the parameters `chosen`."""
+    # Classes would be taken for equities.
+    if np.size(getattr(model, "classes_", ())) > 1 and not callable(getattr(model, "predict_proba", None)):
+        raise PlayerError(
+            f"{type(model).__name__} predicts classes without probabilities: it has no method predict_proba"
+        )
     names = getattr(model, "feature_names_in_", None)
     expected = getattr(model, "n_features_in_", len(chosen))
     if names is None and expected != len(chosen):

@@ -217,6 +217,26 @@ def test_models_of_scikit_learn():
         from_sklearn(LinearRegression)
 
 
+@pytest.mark.parametrize("labels", [[False, True, True], [0, 1, 1], ["loss", "win", "win"]], ids=str)
+def test_a_classifier_without_probabilities_is_refused(labels):
+    """Its classes 0 and 1 are no equities."""
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    from sklearn.linear_model import RidgeClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    rows = Dataset.from_frame(
+        {
+            "position": ["4HPwATDgc/ABMA", "dPexAAB07zMAAA", "sGfwATDgc/ABMA"],
+            **{name: [0.1, 0.05, 0.1] for name in OUTPUTS},
+        }
+    ).X("keith")
+    model = make_pipeline(StandardScaler(), RidgeClassifier()).fit(rows, labels)
+    for one, name in ((model, "Pipeline"), (model[-1], "RidgeClassifier")):
+        with pytest.raises(PlayerError, match=f"^{name} predicts classes without probabilities: it has no"):
+            from_sklearn(one, "keith")
+
+
 @pytest.mark.filterwarnings("error")
 def test_a_model_of_a_data_frame_is_given_its_columns():
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")

@@ -30,7 +30,6 @@ from motif.runtime.files import check_target, path_if_given, path_of, paths_of
 from motif.runtime.frames import Row
 from motif.runtime.settings import changed, check_count, check_flag, check_seed, settings_with
 from motif.sampling.dataset import Dataset
-from motif.sampling.dataset_files import ROLLOUTS
 from motif.sampling.game_results import ScoreResults, read_results
 from motif.sampling.recorded_games import read_games
 from motif.sampling.sample import SampleResult, SampleSettings
@@ -48,7 +47,7 @@ def sample(
     out: Path | str | None = None,
     *,
     player: PlayerLike | None = None,
-    label: PlayerLike = ROLLOUTS,
+    label: PlayerLike | None = None,
     recorded: Sequence[Path | str] | Path | str = (),
     starts: Positions | None = None,
     resume: bool = False,
@@ -67,7 +66,8 @@ def sample(
         A player in any form, which plays both sides and rolls positions out.  Weights are about a hundred
         times as fast as other players.
     label
-        Source of the labels: ``"rollout"``, a player in any form or, for recorded games, ``"outcome"``.
+        Source of the labels: ``"rollout"``, a player in any form or, for recorded games, ``"outcome"``; by
+        default that of `settings`, ``"rollout"`` without them.
     recorded
         Match files, or folders of match files, to sample from instead of self-play.
     starts
@@ -105,7 +105,7 @@ def sample(
         raise SettingError("player: missing player, such as player='latest'", "player")
     base = settings or SampleSettings(player="")
     own, name = _named(base.player if player is None else player)
-    labeller, label_name = _named(base.label if settings and label == ROLLOUTS else label)
+    labeller, label_name = _named(base.label if label is None else label)
     said = changed(base, {**changes, "player": name, "label": label_name})
     if labeller is None and not (said.is_rolled_out or said.is_by_outcome):
         evaluator_of(label_name)

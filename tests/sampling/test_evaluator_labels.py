@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import motif
 from motif.evaluators import OUTPUTS, load_evaluator
 from motif.evaluators.probabilities import equities
 from motif.learning.fit import fit_dataset
@@ -77,3 +78,11 @@ def test_invalid_labellers_are_refused(tmp_path):
     with pytest.raises(SettingError, match="decide: rollouts can choose plays only if they also label them"):
         sample(SampleSettings(games=1, player="pubeval", label="bras", decide="rollout"), tmp_path / "a")
     assert not (tmp_path / "a").exists()
+
+
+def test_the_label_of_the_library_overrides_that_of_the_settings(tmp_path):
+    settings = SampleSettings(games=1, player="pubeval", label="bras", rate=0.1)
+    rolled_out = {"label": "rollout", "trials": 2, "cut": 2}
+    for given, label in (({}, "bras"), (rolled_out, "rollout"), ({"label": "simple"}, "simple")):
+        motif.sample(settings, tmp_path / label, jobs=1, **given)
+        assert read_manifest(tmp_path / label).settings["label"] == label

@@ -189,8 +189,8 @@ def benchmark(
     given = list(given) if isinstance(given, Iterable) and not isinstance(given, str | Dataset) else [given]
     if wrong := [one for one in given if not isinstance(one, str | Path | Dataset)]:
         raise SettingError(f"files must be benchmark files or datasets, not {shown(wrong[0])}", "files")
-    # A decision must not count twice.
-    paths = list({one if isinstance(one, Dataset) else str(one): one for one in given}.values())
+    # A decision must not count twice, even if its file is named in two ways.
+    paths = list({one if isinstance(one, Dataset) else Path(one).absolute(): one for one in given}.values())
     folders = [path for path in paths if isinstance(path, Dataset) or path_of("files", path).is_dir()]
     if folders and len(folders) < len(paths):
         raise SettingError("files: datasets and benchmark files cannot be measured together", "files")

@@ -80,7 +80,8 @@ def benchmark(
     from motif.sampling.dataset_files import dataset_fingerprint
 
     check_apart(files, html)
-    paths, shown = list(dict.fromkeys(files)), worst or (_USUALLY_SHOWN if html else 0)
+    paths = list({Path(path).absolute(): path for path in files}.values())
+    shown = worst or (_USUALLY_SHOWN if html else 0)
     of_datasets = _are_datasets(paths)
     if of_datasets and shown:
         raise SettingError("--worst and --html: a dataset does not contain the positions before its plays")

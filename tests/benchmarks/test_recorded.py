@@ -145,4 +145,5 @@ def test_a_decision_counts_once_in_the_library(samples, tmp_path):
     folder = samples.write(tmp_path / "samples")
     once = library.benchmark("pubeval", folder, jobs=1).overall
     assert library.benchmark("pubeval", [str(folder), folder], jobs=1).overall == once
+    assert library.benchmark("pubeval", [folder, f"{tmp_path}/./samples/"], jobs=1).overall == once
     assert library.benchmark("pubeval", [samples, samples], jobs=1).overall == once

@@ -142,8 +142,9 @@ def as_evaluator(own: object) -> Evaluator:
         return load_evaluator(str(own))
     if isinstance(own, WeightFile):
         return from_weights(own)
-    # The player's own fingerprint, if any.
-    own = getattr(own, "evaluator", None) or own
+    if callable(getattr(own, "evaluate_many", None)):  # not a result, such as a calibration of an evaluator
+        # The player's own fingerprint, if any.
+        own = getattr(own, "evaluator", None) or own
     if isinstance(own, Evaluator):
         return own
     if inspect.isclass(own):

@@ -1,6 +1,7 @@
 """Calibrations from datasets with a planted error."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -96,6 +97,13 @@ def test_a_calibration_of_the_library_writes_what_the_command_writes(folder, fou
     assert path.read_text() == (tmp_path / "other.yaml").read_text()
     assert made.weights.name == "bras-calibrated"
     assert made.plot(tmp_path / "bras.svg").axes
+
+
+def test_a_calibration_is_not_the_player_without_it(folder):
+    made = motif.calibrate(folder, "bras", seed=3, jobs=1)
+    for use in (motif.load_player, motif.load_evaluator, partial(motif.evaluate, "4HPwATDgc/ABMA")):
+        with pytest.raises(PlayerError, match=r"PlayerCalibration has no such method$"):
+            use(made)
 
 
 def test_scores_are_calibrated_without_a_player(tmp_path):

@@ -1,6 +1,6 @@
 """A game of backgammon for bots and notebooks, like python-chess's ``Board``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from motif.board.diagram import svg_diagram, text_diagram
@@ -320,6 +320,8 @@ class Game:
 
 def _in_order(dice: RollLike) -> tuple[int, int]:
     """Return the dice in the order in which they were given."""
+    if isinstance(dice, Iterable) and not isinstance(dice, str) and getattr(dice, "ndim", 1) == 1:
+        dice = list(dice)
     high, low = as_roll(dice)
     written = dice if isinstance(dice, Sequence) else str(dice)
     first = next(int(die) for die in written if str(die).strip().isdigit())

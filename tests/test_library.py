@@ -485,6 +485,25 @@ def test_results_that_are_no_tables_are_short():
 
 
 @pytest.mark.parametrize(
+    ("roll", "turn"), [("13", 1), (31, 0), ("1-3", 1), ((3, 1), 0), (np.array([3, 1]), 0)], ids=str
+)
+def test_the_first_roll_has_the_die_of_player_0_first(roll, turn):
+    game = motif.Game()
+    assert (game.roll(roll), game.turn) == ((3, 1), turn)
+
+
+def test_the_first_roll_may_be_a_series():
+    """Its text begins with the index."""
+    pandas = pytest.importorskip("pandas")
+    for dice, turn in (([1, 3], 1), ([3, 1], 0)):
+        for given in (pandas.Series(dice), pandas.Series(dice, index=["a", "b"]), iter(dice)):
+            game = motif.Game()
+            assert (game.roll(given), game.turn) == ((3, 1), turn)
+    with pytest.raises(motif.PlayError, match="a roll must be two dice"):
+        motif.Game().roll(np.array(31))
+
+
+@pytest.mark.parametrize(
     ("given", "jacoby"),
     [({}, True), ({"jacoby": False}, False), ({"cube": False}, False), ({"length": 3}, False)],
 )

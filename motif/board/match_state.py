@@ -8,12 +8,15 @@ Sources: gnubg's manual, "A technical description of the match ID", and IDs prin
 (set when the Jacoby rule is off) is not in the manual.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Literal, get_args
 
 from motif.board.identifiers import base64_text, octets_from_base64, quoted
 from motif.board.rules import MAX_CUBE, MAX_SCORE, is_match_point
-from motif.runtime.errors import PositionError
+from motif.runtime.errors import PositionError, shown
+from motif.runtime.settings import is_truth
 
 MATCH_ID_LENGTH = 12
 
@@ -157,6 +160,8 @@ class CubelessMatchState(MatchState):
 
 def match_faults(state: MatchState) -> list[str]:
     """List every reason why `state` is impossible."""
+    if reasons := _type_faults(state):
+        return reasons
     reasons = [
         f"{name} must be 0 to {MAX_SCORE}, not {value}"
         for name, value in (
@@ -190,6 +195,29 @@ def match_faults(state: MatchState) -> list[str]:
         reasons.append("there is no double in the Crawford game")
     # An impossible length says nothing about the scores.
     return reasons + _score_faults(state) if 0 <= state.length <= MAX_SCORE else reasons
+
+
+def _type_faults(state: MatchState) -> list[str]:
+    """List the values that are not whole numbers, which cannot be compared."""
+    values: dict[str, object] = {
+        "the match length": state.length,
+        "the score of the player on roll": state.own_score,
+        "the opponent's score": state.opponent_score,
+        "the cube": state.cube,
+    }
+    reasons = [
+        f"{name} must be a whole number, not {shown(one)}"
+        for name, one in values.items()
+        if not _is_whole(one)
+    ]
+    dice: object = () if state.dice is None else state.dice
+    if isinstance(dice, str) or not isinstance(dice, Collection) or not all(map(_is_whole, dice)):
+        reasons.append(f"a roll must be two whole numbers such as (3, 1), not {shown(dice)}")
+    return reasons
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not is_truth(value)
 
 
 def _score_faults(state: MatchState) -> list[str]:

@@ -177,6 +177,17 @@ def test_the_higher_die_comes_first():
             {"length": 3, "own_score": 2, "crawford": True, "doubled": True},
             "there is no double in the Crawford game",
         ),
+        ({"length": "5"}, "the match length must be a whole number, not '5'$"),
+        ({"length": True}, "the match length must be a whole number, not True$"),
+        ({"length": 5, "own_score": 1.5}, "the score of the player on roll must be a whole number, not 1.5$"),
+        (
+            {"cube": 2.0, "opponent_score": None},
+            "the opponent's score must be .*, not None; the cube must be",
+        ),
+        ({"dice": "31"}, r"a roll must be two whole numbers such as \(3, 1\), not '31'$"),
+        ({"dice": iter((3, 1))}, "a roll must be two whole numbers"),
+        ({"dice": 31}, "a roll must be two whole numbers .*, not 31$"),
+        ({"dice": (3.0, 1)}, r"a roll must be two whole numbers .*, not \(3.0, 1\)$"),
         ({"crawford": True}, "money play has no Crawford game"),
         ({"length": 5, "own_score": 5}, "the match is over: the player on roll has 5 of 5 points"),
         (

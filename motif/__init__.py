@@ -72,7 +72,6 @@ if TYPE_CHECKING:
     from motif.library_play import benchmark as benchmark
     from motif.library_play import cube_efficiency as cube_efficiency
     from motif.library_play import cube_windows as cube_windows
-    from motif.library_play import inspect as inspect
     from motif.library_play import speed as speed
     from motif.library_play import terms as terms
     from motif.library_rollouts import compare_plays as compare_plays
@@ -84,6 +83,7 @@ if TYPE_CHECKING:
     from motif.players.player import load_player as load_player
     from motif.players.ranking import Ranking as Ranking
     from motif.reports.analysis_page import WrittenAnalysis as WrittenAnalysis
+    from motif.reports.analysis_page import inspect as inspect
     from motif.reports.term_pages import TermReport as TermReport
     from motif.rollouts import Comparison as Comparison
     from motif.rollouts import RolloutResult as RolloutResult

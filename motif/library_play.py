@@ -13,10 +13,8 @@ from motif.doubling.bras_windows import DoublingSet, doubling_set
 from motif.doubling.efficiency_fit import EfficiencyFit, fit_efficiency
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
-from motif.evaluators.known_players import LATEST, load_weighted
-from motif.evaluators.static import no_weights
-from motif.parameters.position_class import ALL
-from motif.players.player import PlayerLike, evaluator_of, load_player
+from motif.evaluators.known_players import LATEST
+from motif.players.player import PlayerLike, evaluator_of, load_player, weighted_evaluator
 from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.files import path_if_given, path_of
 from motif.runtime.settings import check_count, check_seed
@@ -24,7 +22,6 @@ from motif.sampling.dataset import Dataset, read_parts
 
 if TYPE_CHECKING:
     # Slow imports.
-    from motif.reports.analysis_page import WrittenAnalysis
     from motif.reports.term_pages import TermReport
 
 
@@ -255,7 +252,7 @@ def terms(
     from motif.reports.term_pages import term_report
 
     return term_report(
-        _weighted(weights),
+        weighted_evaluator(weights),
         table=path_if_given("table", table),
         data=path_if_given("data", data),
         positions=None if positions is None else as_boards(positions),
@@ -266,75 +263,3 @@ def terms(
         seed=seed,
         jobs=jobs,
     )
-
-
-def inspect(
-    weights: PlayerLike,
-    out: Path | str,
-    *,
-    player: PlayerLike | None = None,
-    dataset: Path | str | None = None,
-    positions: int = 10_000,
-    position_class: str = ALL,
-    head: str = "win",
-    seed: int = 0,
-    jobs: int | None = None,
-) -> "WrittenAnalysis":
-    """Analyse the features of weights: write a folder with plots, tables and an HTML page.
-
-    Parameters
-    ----------
-    weights
-        A name such as ``"bras"``, a weight file, weights, or a `Fit`.
-    out
-        Folder to write, new or empty.
-    player
-        Player in any form whose games provide the positions; by default the weights.
-    dataset
-        Folder of a dataset to take positions from instead of games.
-    positions
-        Number of positions, at least 100; all of a smaller dataset.
-    position_class
-        ``"contact"``, ``"crashed"``, ``"race"`` or ``"all"``.
-    head
-        Output to analyse, such as ``"win"`` or ``"equity"``.
-    seed, jobs
-        Random seed of the games, and number of processes, by default all cores.
-
-    Returns
-    -------
-    WrittenAnalysis
-        The statistics of each feature, the most important first; ``.page`` is the HTML page.
-
-    Raises
-    ------
-    PlayerError, WeightFileError
-        For a player without weights, or weights that lack the head.
-    DatasetError
-        For a dataset that cannot be read, or has fewer than 100 positions of the class.
-    SettingError, FileError
-        For any other invalid setting, or a folder that exists or cannot be written.
-    """
-    from motif.reports.analysis_page import analyse
-
-    return analyse(
-        _weighted(weights),
-        path_of("out", out),
-        player=None if player is None else load_player(player),
-        dataset=path_if_given("dataset", dataset),
-        positions=positions,
-        position_class=position_class,
-        head=head,
-        seed=seed,
-        jobs=jobs,
-    )
-
-
-def _weighted(weights: PlayerLike) -> StaticEvaluator:
-    """Return the static evaluator of weights in any form; raises `PlayerError` for other players."""
-    if isinstance(weights, str | Path):
-        return load_weighted(str(weights))
-    evaluator = evaluator_of(weights)
-    if not isinstance(evaluator, StaticEvaluator):
-        raise no_weights(evaluator.name)
-    return evaluator

@@ -237,14 +237,12 @@ def inspect(
     importance and effects.  docs/how-to/analysis.md in motif's source explains them.
     """
     from motif.analysis.evaluator_analysis import MAX_IMPORTANT
-    from motif.evaluators.known_players import load_weighted
-    from motif.players import load
-    from motif.reports.analysis_page import analyse as make_analysis
+    from motif.reports.analysis_page import inspect as inspected
 
-    written = make_analysis(
-        load_weighted(weights),
+    written = inspected(
+        weights,
         out,
-        player=None if player is None else load(player),
+        player=player,
         dataset=dataset,
         positions=positions,
         head=head,

@@ -15,10 +15,17 @@ from motif.board.position import Position, PositionLike
 from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.kernels import choose_boards
-from motif.evaluators.known_players import Kind, description_of, entry_of, load_evaluator, own_name
+from motif.evaluators.known_players import (
+    Kind,
+    description_of,
+    entry_of,
+    load_evaluator,
+    load_weighted,
+    own_name,
+)
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.own import EvaluatorLike, as_evaluator, failures_of, own_evaluator, own_object
-from motif.evaluators.static import prepared
+from motif.evaluators.static import no_weights, prepared
 from motif.evaluators.weight_file import WeightFile
 from motif.runtime.arrays import ArrayLike, Float32Array, IntArray
 from motif.runtime.errors import PlayerError, PlayError
@@ -257,3 +264,13 @@ def load_player(player: PlayerLike) -> Player:
 def evaluator_of(player: PlayerLike) -> Evaluator:
     """Return the evaluator of a player in any form; raises `PlayerError` if it has none."""
     return player if isinstance(player, Evaluator) else load_player(player).require_evaluator()
+
+
+def weighted_evaluator(weights: PlayerLike) -> StaticEvaluator:
+    """Return the static evaluator of weights in any form; raises `PlayerError` for other players."""
+    if isinstance(weights, str | Path):
+        return load_weighted(str(weights))
+    evaluator = evaluator_of(weights)
+    if not isinstance(evaluator, StaticEvaluator):
+        raise no_weights(evaluator.name)
+    return evaluator

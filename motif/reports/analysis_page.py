@@ -46,11 +46,11 @@ from motif.analysis.position_table import (
 from motif.analysis.score_tests import FAILS, HOLDS, LEVEL, REJECTED, ScoreTest, score_tests
 from motif.analysis.term_report import EffectSummary, effect_summaries
 from motif.board.identifiers import gnubg_id
+from motif.board.packed import Board
 from motif.board.position import Position
-from motif.evaluators import StaticEvaluator
 from motif.evaluators.probabilities import HEADS
 from motif.parameters.position_class import ALL, CLASS_NAMES
-from motif.players import Player, static_player
+from motif.players.player import Player, PlayerLike, load_player, static_player, weighted_evaluator
 from motif.reports import analysis_plots as plots
 from motif.reports.document import Picture, rendered
 from motif.reports.term_pages import effect_rows, effects_reading
@@ -61,6 +61,8 @@ from motif.runtime.files import (
     TEMPORARY_SUFFIX,
     clear_temporaries,
     contents,
+    path_if_given,
+    path_of,
     refusals,
     working_in,
     write_text,
@@ -125,28 +127,54 @@ class WrittenAnalysis(Tabular):
         return {**self.summary, "out": str(self.out), "files": list(map(str, self.files))}
 
 
-def analyse(
-    evaluator: StaticEvaluator,
-    out: Path,
+def inspect(
+    weights: PlayerLike,
+    out: Path | str,
     *,
-    positions: int,
-    player: Player | None = None,
-    dataset: Path | None = None,
-    head: str = "win",
+    player: PlayerLike | None = None,
+    dataset: Path | str | None = None,
+    positions: int = 10_000,
     position_class: str = ALL,
+    head: str = "win",
     seed: int = 0,
     jobs: int | None = None,
 ) -> WrittenAnalysis:
-    """Analyse one head of an evaluator into the new folder `out`.
+    """Analyse the features of weights: write a folder with plots, tables and an HTML page.
 
-    At most `positions` positions, of one class or all, come from games of `player`, by default the evaluator
-    itself, or from `dataset`.  The folder is written completely or not at all, and does
-    not depend on `jobs`.  Raises `SettingError` for an existing folder and invalid options, `PlayerError` for
-    an evaluator without such weights, `DatasetError` for an unreadable dataset, `FileError` if `out` cannot
-    be written.
+    Parameters
+    ----------
+    weights
+        A name such as ``"bras"``, a weight file, weights, or a `Fit`.
+    out
+        Folder to write, new or empty.
+    player, dataset
+        Player in any form whose games provide the positions, by default the weights; or the folder of a
+        dataset to take positions from instead.
+    positions
+        Number of positions, at least 100; all of a smaller dataset.
+    position_class
+        ``"contact"``, ``"crashed"``, ``"race"`` or ``"all"``.
+    head
+        Output to analyse, such as ``"win"`` or ``"equity"``.
+    seed, jobs
+        Random seed of the games, and number of processes, by default all cores.
+
+    Returns
+    -------
+    WrittenAnalysis
+        The statistics of each feature, the most important first; ``.page`` is the HTML page.
+
+    Raises
+    ------
+    PlayerError, WeightFileError, DatasetError
+        For a player without weights, weights that lack the head, or a dataset that cannot be read or has
+        fewer than 100 positions of the class.
+    SettingError, FileError
+        For any other invalid setting, or a folder that exists or cannot be written.
     """
-    check_seed(seed)
-    check_count("positions", positions, MIN_BOARDS)
+    evaluator, chosen = weighted_evaluator(weights), None if player is None else load_player(player)
+    out, dataset = path_of("out", out), path_if_given("dataset", dataset)
+    seed, positions = check_seed(seed), check_count("positions", positions, MIN_BOARDS)
     check_word("head", head, HEADS)
     check_word("position_class", position_class, (*CLASS_NAMES, ALL))
     check_only_one(player=player, dataset=dataset)
@@ -154,14 +182,19 @@ def analyse(
     weights_to_analyse(evaluator, head, class_name)
     with new_folder(out) as folder:
         if dataset is not None:
-            boards = dataset_positions(dataset, positions, class_name)
-            source = f"the dataset {dataset.name}"
+            boards, source = dataset_positions(dataset, positions, class_name), f"the dataset {dataset.name}"
         else:
-            player = player or static_player(evaluator)
-            boards = self_play_positions(player, positions, class_name, seed=seed, jobs=jobs)
-            source = f"games of {player.name} against itself, one in {EVERY} of each game"
+            boards, source = _self_play(chosen or static_player(evaluator), positions, class_name, seed, jobs)
         analysis = analysis_of(evaluator, boards, source=source, head=head, class_name=class_name)
         return WrittenAnalysis(analysis, out, _write(analysis, score_tests(analysis, evaluator), folder))
+
+
+def _self_play(
+    player: Player, positions: int, class_name: str | None, seed: int, jobs: int | None
+) -> tuple[Board, str]:
+    """Return positions from games of `player`, and their source in words."""
+    boards = self_play_positions(player, positions, class_name, seed=seed, jobs=jobs)
+    return boards, f"games of {player.name} against itself, one in {EVERY} of each game"
 
 
 def _write(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], folder: Path) -> Record:

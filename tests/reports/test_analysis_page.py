@@ -23,7 +23,7 @@ from motif.parameters.named_sets import features
 from motif.players import load
 from motif.reports import analysis_page as report
 from motif.reports import analysis_plots
-from motif.reports.analysis_page import analyse, correlations_caption, features_caption
+from motif.reports.analysis_page import correlations_caption, features_caption, inspect
 from motif.reports.analysis_plots import (
     bins_of,
     draw_clusters,
@@ -77,7 +77,7 @@ class Page(HTMLParser):
 def bras(tmp_path_factory):
     """An analysis of BRAS: its folder and its summary."""
     out = tmp_path_factory.mktemp("analysis") / "deep" / "bras"
-    return out, analyse(load_static("bras"), out, positions=POSITIONS, jobs=1).summary
+    return out, inspect(load_static("bras"), out, positions=POSITIONS, jobs=1).summary
 
 
 def looks_drawn(path, tallest=3) -> bool:
@@ -213,7 +213,7 @@ def test_parameters_leave_other_columns_alone(races):
 @pytest.mark.slow
 def test_the_same_bytes_each_time_for_any_number_of_workers(bras, tmp_path):
     out, found = bras
-    analyse(load_static("bras"), tmp_path / "again", positions=POSITIONS, jobs=2)
+    inspect(load_static("bras"), tmp_path / "again", positions=POSITIONS, jobs=2)
     for name in found["files"]:
         assert (out / name).read_bytes() == (tmp_path / "again" / name).read_bytes(), name
 
@@ -221,7 +221,7 @@ def test_the_same_bytes_each_time_for_any_number_of_workers(bras, tmp_path):
 def test_a_folder_that_exists_is_left_alone(bras):
     out, found = bras
     with pytest.raises(SettingError, match="bras: already exists: choose a new folder"):
-        analyse(load_static("bras"), out, positions=POSITIONS, jobs=1)
+        inspect(load_static("bras"), out, positions=POSITIONS, jobs=1)
     assert len(list(out.iterdir())) == len(found["files"])
 
 
@@ -231,11 +231,11 @@ def test_a_folder_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
 
     monkeypatch.setattr(analysis_plots, "draw_scores", fail)
     with pytest.raises(KeyboardInterrupt):
-        analyse(load_static("bras"), tmp_path / "out", positions=100, jobs=1)
+        inspect(load_static("bras"), tmp_path / "out", positions=100, jobs=1)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "file").write_text("x")
     with pytest.raises(FileError, match="cannot be created"):
-        analyse(load_static("bras"), tmp_path / "file" / "out", positions=100, jobs=1)
+        inspect(load_static("bras"), tmp_path / "file" / "out", positions=100, jobs=1)
 
 
 def test_an_empty_folder_is_filled(tmp_path):
@@ -280,11 +280,11 @@ def test_two_do_not_write_the_same_folder(tmp_path):
 def test_options_that_make_no_sense_are_refused_before_any_work(tmp_path):
     bras, out = load_static("bras"), tmp_path / "out"
     with pytest.raises(SettingError, match="positions must be at least 100, not 99"):
-        analyse(bras, out, positions=99)
+        inspect(bras, out, positions=99)
     with pytest.raises(SettingError, match="cannot be combined"):
-        analyse(bras, out, positions=100, player=load("bras"), dataset=tmp_path)
+        inspect(bras, out, positions=100, player=load("bras"), dataset=tmp_path)
     with pytest.raises(PlayerError, match="no head 'equity'"):
-        analyse(bras, out, positions=100, head="equity")
+        inspect(bras, out, positions=100, head="equity")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -328,7 +328,7 @@ def test_every_feature_has_its_place_on_a_page(races):
 @pytest.mark.slow
 def test_a_set_of_many_features(tmp_path):
     motif = load_static("motif-v1")
-    found = analyse(motif, tmp_path / "out", positions=500, jobs=1).summary
+    found = inspect(motif, tmp_path / "out", positions=500, jobs=1).summary
     # At most 18 histograms per page; their number grows with the set.
     pages = math.ceil(len(motif.weights.parameters) / 18)
     assert pages > 1

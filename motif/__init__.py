@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from motif.benchmarks.benchmark_making import MakeSettings as MakeSettings
     from motif.benchmarks.benchmark_making import make_benchmark as make_benchmark
     from motif.benchmarks.choices import BenchmarkResult as BenchmarkResult
+    from motif.benchmarks.speed import speed as speed
     from motif.board.match_file import read_match as read_match
     from motif.board.match_file import write_match as write_match
     from motif.board.match_state import MatchState as MatchState
@@ -72,7 +73,6 @@ if TYPE_CHECKING:
     from motif.library_play import benchmark as benchmark
     from motif.library_play import cube_efficiency as cube_efficiency
     from motif.library_play import cube_windows as cube_windows
-    from motif.library_play import speed as speed
     from motif.library_play import terms as terms
     from motif.library_rollouts import compare_plays as compare_plays
     from motif.library_rollouts import rollout as rollout

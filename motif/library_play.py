@@ -1,4 +1,4 @@
-"""Functions that measure players: error rates, speed, terms, features, cube efficiencies and windows."""
+"""Functions that measure players: error rates, terms, cube efficiencies and windows."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from motif.analysis.phrases import LANGUAGE
 from motif.benchmarks.benchmark_files import read_benchmark, shipped_lines
 from motif.benchmarks.choices import BenchmarkResult, benchmark_players, dataset_decisions
-from motif.benchmarks.speed import measure_speed
 from motif.board.position import Positions, as_boards
 from motif.doubling.bras_windows import DoublingSet, doubling_set
 from motif.doubling.efficiency_fit import EfficiencyFit, fit_efficiency
-from motif.evaluators import StaticEvaluator
 from motif.evaluators.bras import ARTICLE, BrasFormula
 from motif.evaluators.known_players import LATEST
-from motif.players.player import PlayerLike, evaluator_of, load_player, weighted_evaluator
-from motif.runtime.errors import PlayerError, SettingError, shown
+from motif.players.player import PlayerLike, evaluator_of, load_player, static_evaluator, weighted_evaluator
+from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import path_if_given, path_of
 from motif.runtime.settings import check_count, check_seed
 from motif.sampling.dataset import Dataset, read_parts
@@ -23,38 +21,6 @@ from motif.sampling.dataset import Dataset, read_parts
 if TYPE_CHECKING:
     # Slow imports.
     from motif.reports.term_pages import TermReport
-
-
-def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None = None) -> dict[str, float]:
-    """Measure games, plays and evaluations per second, on one core and on all cores.
-
-    Parameters
-    ----------
-    player
-        Weights in any form, by default the newest.
-    seconds
-        Duration of each measurement, at least 0.01.
-    jobs
-        Number of processes, by default all cores.
-
-    Returns
-    -------
-    dict
-        Rates per second by name.
-
-    Raises
-    ------
-    PlayerError, WeightFileError, SettingError
-        For a player that is not a static evaluator, or an invalid number of seconds.
-    """
-    return measure_speed(_static(player, "speed"), jobs, seconds)
-
-
-def _static(player: PlayerLike, purpose: str) -> StaticEvaluator:
-    evaluator = evaluator_of(player)
-    if not isinstance(evaluator, StaticEvaluator):
-        raise PlayerError(f"invalid player {evaluator.name!r}: {purpose} requires weights without lookahead")
-    return evaluator
 
 
 def cube_windows(
@@ -128,7 +94,7 @@ def cube_efficiency(
     PlayerError, WeightFileError, SettingError
         For a player that is not a static evaluator; if a count is too small to fit any class.
     """
-    evaluator = _static(player, "cube_efficiency")
+    evaluator = static_evaluator(player, "cube_efficiency")
     return fit_efficiency(evaluator, positions, trials, rounds=rounds, seed=seed, jobs=jobs)
 
 

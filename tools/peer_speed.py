@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from motif.benchmarks.speed import measure_speed
+from motif.benchmarks.speed import speed
 from motif.board.position import Position
 from motif.evaluators import load_static
 from motif.evaluators.known_players import default_player
@@ -81,7 +81,7 @@ def main() -> None:
     for _ in range(ROUNDS):
         for name, task in tasks.items():
             rounds[name].append(task())
-        speeds.append(measure_speed(load_static(default_player()), 2, SECONDS / ROUNDS))
+        speeds.append(speed(load_static(default_player()), seconds=SECONDS / ROUNDS, jobs=2))
     means = {name: mean_of(figures) for name, figures in rounds.items()}
     print(f"one core, per second; means of {ROUNDS} rounds; motif plays {default_player()}")
     print(line("full rollout trials, gnubg 0-ply", means["gnubg"]))
@@ -90,7 +90,7 @@ def main() -> None:
     print(line("games, PubEval in bgsage (C++)", means["bgsage"]))
     for name in speeds[0]:
         if not name.endswith("_all_cores"):
-            one, two = (mean_of([speed[key] for speed in speeds]) for key in (name, name + "_all_cores"))
+            one, two = (mean_of([rates[key] for rates in speeds]) for key in (name, name + "_all_cores"))
             base = means["bgsage"] if name.startswith("pubeval") else None
             print(line(name.replace("_", " "), one, base))
             print(line("    two cores", two, one))

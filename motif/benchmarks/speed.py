@@ -13,11 +13,13 @@ import numpy as np
 
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators import StaticEvaluator, load_static
+from motif.evaluators import load_static
 from motif.evaluators.kernels import NO_ROWS, evaluate_packed
+from motif.evaluators.known_players import LATEST
 from motif.evaluators.model import Model, random_model
 from motif.evaluators.static import filtered, prepared
 from motif.players import load
+from motif.players.player import PlayerLike, static_evaluator
 from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.rollouts.playout import play_games
 from motif.runtime.parallel import run_ordered, worker_count, working_on
@@ -30,16 +32,31 @@ _MIN_SECONDS = 0.01
 """Shortest measurement in seconds."""
 
 
-def measure_speed(
-    evaluator: StaticEvaluator, jobs: int | None = None, seconds: float = 2.0
-) -> dict[str, float]:
-    """Return figures by name, for one core and, with the suffix ``_all_cores``, for `jobs` workers.
+def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None = None) -> dict[str, float]:
+    """Measure games, plays and evaluations per second, on one core and on all cores.
 
-    ``pubeval_games_per_second``: PubEval against itself.  ``motif_games_per_second``: `evaluator` against
-    itself, evaluating every legal play; ``motif_filtered_...`` with its move filter.  ``plays_per_second``:
-    legal plays generated in random games. ``evaluations_per_second``: positions scored by `evaluator`. Each
-    measurement takes about `seconds`.
+    Parameters
+    ----------
+    player
+        Weights in any form, by default the newest.
+    seconds
+        Duration of each measurement, at least 0.01.
+    jobs
+        Number of processes, by default all cores.
+
+    Returns
+    -------
+    dict
+        Rates per second by name; with the suffix ``_all_cores``, those of all processes.  Games are those of
+        PubEval and of the weights, without and with their move filter, against themselves, evaluating every
+        legal play or those that the filter lets through; plays are the legal ones of random games.
+
+    Raises
+    ------
+    PlayerError, WeightFileError, SettingError
+        For a player that is not a static evaluator, or an invalid number of seconds.
     """
+    evaluator = static_evaluator(player, "speed")
     is_valid = isinstance(seconds, Real) and _MIN_SECONDS <= seconds < math.inf
     require(is_valid, "seconds", seconds, f"at least {_MIN_SECONDS}")
     workers = worker_count(jobs)

@@ -195,10 +195,10 @@ def speed(
 
     Each rate is measured on one core and on all cores, with the weights of --player.
     """
-    from motif.benchmarks.speed import measure_speed
+    from motif.benchmarks.speed import speed as measured
     from motif.evaluators import load_static
 
-    rates = measure_speed(load_static(player), jobs, seconds)
+    rates = measured(load_static(player), seconds=seconds, jobs=jobs)
     if printed_json(json, rates):
         return
     rows = [(name.replace("_", " "), f"{rate:,.0f}") for name, rate in rates.items()]

@@ -274,3 +274,11 @@ def weighted_evaluator(weights: PlayerLike) -> StaticEvaluator:
     if not isinstance(evaluator, StaticEvaluator):
         raise no_weights(evaluator.name)
     return evaluator
+
+
+def static_evaluator(player: PlayerLike, purpose: str) -> StaticEvaluator:
+    """Return the static evaluator of a player; raises `PlayerError` for others, whom `purpose` cannot use."""
+    evaluator = evaluator_of(player)
+    if not isinstance(evaluator, StaticEvaluator):
+        raise PlayerError(f"invalid player {evaluator.name!r}: {purpose} requires weights without lookahead")
+    return evaluator

@@ -1,6 +1,6 @@
 import pytest
 
-from motif.benchmarks.speed import measure_speed
+from motif.benchmarks.speed import speed
 from motif.evaluators.static import simple
 from motif.runtime.errors import SettingError
 
@@ -14,11 +14,11 @@ FIGURES = (
 
 
 def test_every_figure_is_measured_for_one_core_and_for_all():
-    rates = measure_speed(simple(), jobs=1, seconds=0.01)
+    rates = speed(simple(), jobs=1, seconds=0.01)
     assert set(rates) == {*FIGURES, *(name + "_all_cores" for name in FIGURES)}
     assert all(rate > 0 for rate in rates.values())
 
 
 def test_no_time_is_refused():
     with pytest.raises(SettingError, match="seconds"):
-        measure_speed(simple(), seconds=0.0)
+        speed(simple(), seconds=0.0)

@@ -281,21 +281,13 @@ def table_terms(path: Path, weights: WeightFile, class_name: str, head: str) -> 
     return head_terms
 
 
-def dataset_terms(folder: Path, weights: WeightFile, class_name: str, head: str) -> tuple[HeadTerms, int]:
-    """Return the statistics of a head with standard errors, from a dataset it was fitted to.
-
-    Also return the number of training positions of the class.  There are no standard errors, and all
-    positions count, where `no_errors` has a reason.
-    """
-    if no_errors(folder, weights, class_name, head):
-        return board_terms(dataset_boards(folder, class_name), weights, class_name, head)
-    return fitted_terms([folder], weights, class_name, head)
-
-
 def fitted_terms(
     pools: Sequence[Path], weights: WeightFile, class_name: str, head: str
 ) -> tuple[HeadTerms, int]:
-    """Return the statistics of a head as `dataset_terms`, from all datasets it was fitted to."""
+    """Return the statistics of a head with standard errors, from all datasets it was fitted to.
+
+    Also return the number of training positions of the class.  There must be no reason in `no_errors`.
+    """
     settings = settings_of(weights)
     with class_rows(pools, weights.parameters, settings.validation, settings.seed) as rows:
         return term_errors(rows, weights, settings, class_name, head), rows[class_name].training

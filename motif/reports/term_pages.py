@@ -258,15 +258,15 @@ def term_report(
     note, statistics = "", None
     if table is not None:
         statistics, source = measured.table_terms(table, weights, *place), str(table)
-    elif data is not None:
-        note = measured.no_errors(data, weights, *place)
-        statistics, count = measured.dataset_terms(data, weights, *place)
-        source = words.say("term_report", "positions", number=words.count(count), place=data)
+    elif data is not None and not (note := measured.no_errors(data, weights, *place)):
+        statistics, count = measured.fitted_terms([data], weights, *place)
     boards = term_boards(evaluator, position_class, data=data, positions=positions, seed=seed, jobs=jobs)
     if statistics is None:
         statistics, count = measured.board_terms(boards, weights, *place)
-        kind = "self_play" if positions is None else "positions" if isinstance(positions, str) else "given"
-        source = words.say("term_report", kind, number=words.count(count), place=positions)
+    if table is None:
+        home = positions if data is None else data
+        kind = "self_play" if home is None else "positions" if isinstance(home, str | Path) else "given"
+        source = words.say("term_report", kind, number=words.count(count), place=home)
     seen = measured.observed_positions(weights, boards, *place)
     effects = measured.effect_summaries(seen, top, language)
     terms = measured.term_summaries(weights, statistics, seen, top, language)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from motif.analysis.term_report import dataset_terms
+from motif.analysis.term_report import fitted_terms
 from motif.board.identifiers import gnubg_ids
 from motif.evaluators import read_weight_file
 from motif.fitting.significance import write_terms
@@ -141,7 +141,7 @@ def test_a_dataset_gives_standard_errors(motif, motif_json, dataset, fitted, tmp
     assert "± is one standard error, clustered by game" in told
 
     weights, table = read_weight_file(fitted), tmp_path / "terms.parquet"
-    write_terms(table, [dataset_terms(dataset, weights, "contact", "equity")[0]])
+    write_terms(table, [fitted_terms([dataset], weights, "contact", "equity")[0]])
     from_table = motif_json("terms", fitted, "--terms", table, "--top", 4, "--jobs", 1)
     # The description uses other positions: those of self-play.
     for told_of, by_table in zip(found["terms"], from_table["terms"], strict=True):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.analysis.term_report import dataset_terms
+from motif.analysis.term_report import fitted_terms
 from motif.evaluators import StaticEvaluator, read_weight_file
 from motif.evaluators.static import weights_model
 from motif.fitting.problem import link_of
@@ -118,7 +118,7 @@ def test_the_table_covers_every_head(made):
 
 def test_a_report_holds_out_the_games_that_the_fit_held_out(made):
     folder, fit, table = made
-    found, count = dataset_terms(folder, fit.weights, *_PLACE)
+    found, count = fitted_terms([folder], fit.weights, *_PLACE)
     with class_rows([folder], fit.weights.parameters, 0.3, 3) as rows:
         assert count == rows["contact"].training < len(rows["contact"])
     stored = next(one for one in read_terms(table) if one.place == _PLACE)

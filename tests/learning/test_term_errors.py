@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motif.analysis.term_report import board_terms, dataset_boards, dataset_terms, no_errors
+import motif
+from motif.analysis.term_report import board_terms, dataset_boards, fitted_terms, no_errors
 from motif.fitting.significance import significance
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
@@ -110,12 +111,13 @@ def test_weights_fitted_with_hidden_units_have_no_errors(fitted):
     assert (
         no_errors(folder, weights, "contact", "win") == "weights fitted together with hidden units have none"
     )
-    found, count = dataset_terms(folder, weights, "contact", "win")
+    report = motif.terms(weights, data=folder, head="win")
     boards = dataset_boards(folder, "contact")
     expected, _ = board_terms(boards, weights, "contact", "win")
-    assert count == len(boards)
-    assert np.isnan(found.statistics.errors).all()
-    np.testing.assert_array_equal(found.statistics.moves, expected.statistics.moves)
+    found = report.statistics.statistics
+    assert report.source == f"{len(boards):,} positions in {folder}"
+    assert np.isnan(found.errors).all()
+    np.testing.assert_array_equal(found.moves, expected.statistics.moves)
     with _rows(folder, weights) as rows:
         assert np.isnan(term_errors(rows, weights, settings, "contact", "win").statistics.errors).all()
 
@@ -123,10 +125,10 @@ def test_weights_fitted_with_hidden_units_have_no_errors(fitted):
 def test_weights_have_errors_only_from_the_dataset_they_were_fitted_to(fitted, tmp_path):
     folder, fit = fitted
     assert no_errors(folder, fit.weights, "contact", "win") == ""
-    assert np.isfinite(dataset_terms(folder, fit.weights, "contact", "win")[0].statistics.errors).all()
+    assert np.isfinite(fitted_terms([folder], fit.weights, "contact", "win")[0].statistics.errors).all()
     write_samples(tmp_path / "other", made_samples(5, 20))
     problem = no_errors(tmp_path / "other", fit.weights, "contact", "win")
     assert problem == f"made has no record of a fit to {tmp_path / 'other'}"
-    assert np.isnan(
-        dataset_terms(tmp_path / "other", fit.weights, "contact", "win")[0].statistics.errors
-    ).all()
+    report = motif.terms(fit.weights, data=tmp_path / "other", head="win")
+    assert report.note == problem
+    assert np.isnan(report.statistics.statistics.errors).all()

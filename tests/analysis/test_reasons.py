@@ -22,6 +22,7 @@ from motif.board.notation import OFF, find_play
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator, load_static
 from motif.parameters.registry import GROUPS
+from motif.players.ranking import rank_plays
 from motif.runtime.documents import parse_yaml
 from tests.games import some_decisions
 from tests.short_rollouts import shorten_rollouts
@@ -291,6 +292,19 @@ def test_gammons_are_reported_where_they_decide():
     assert told(0, "de").gammons == "5/off 3/off gewinnt ein Gammon in 87 von 100 Spielen, 5/2 5/off in 75."
     # The only point of the match: a gammon adds nothing.
     assert told(1).gammons == ""
+
+
+def test_gammons_are_those_of_a_hint_at_this_score(monkeypatch):
+    shorten_rollouts(monkeypatch)
+    position, roll = Position.from_id("mOfgAVCY5+ABAw"), (6, 6)
+    state = MatchState(length=7, own_score=5, opponent_score=5)
+    ranking = rank_plays(position, roll, DEEP, state, with_probabilities=True)
+    two = [find_play(text, legal_plays(position, roll)) for text in ("13/1*(2)", "20/14(2) 13/7(2)")]
+    told = explain_play(DEEP, position, roll, *two, state=state)
+    won = [f"{100 * ranking.of(play).chances.win_gammon:.0f}" for play in two]
+    assert re.findall(r" in (\d+)", told.gammons) == won
+    # Plays for money have other gammons.
+    assert won != [f"{100 * DEEP.evaluate(play.position).lose_gammon:.0f}" for play in two]
 
 
 def test_lookahead_shows_which_rolls_hit():

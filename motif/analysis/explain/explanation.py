@@ -433,10 +433,12 @@ def _gammons(
 ) -> str:
     """Return a sentence on gammons won or lost, if these make up much of the `difference`.
 
-    Gammons, which include backgammons, count their value beyond a single game.
+    Gammons, which include backgammons, count their value beyond a single game.  Their probabilities are those
+    of play at the score and cube, as in a ranking.
     """
     after = np.array([play.position.board for play in plays])
-    chances = turned(evaluator.evaluate_many(after)).astype(np.float64)
+    opponents = evaluator.with_cube(cube_model, side=1)
+    chances = turned(opponents.evaluate_many(after)).astype(np.float64)
     two = chances[:, [WIN_GAMMON, LOSE_GAMMON]].T.tolist()
     # A gammon value is a share of the difference between winning and losing, which is an equity of 2.
     amounts = [

@@ -242,6 +242,13 @@ def test_a_strong_player_would_say(decision, said):
     assert said in read(*decision).sentences
 
 
+def test_two_checkers_on_the_bar_are_not_freed_by_one_roll():
+    """8/2* puts a second checker on the bar: no roll plays both dice with one of them."""
+    it = told("mOfgBEiYr4OAIQ", "62", "13/7 6/4", "8/2* 6/4")
+    assert "Makes the bar point." in it.sentences
+    assert not {"contain", "bar_point_contains", "block_contains"} & phrases_of(it)
+
+
 def test_a_longer_prime_is_made_not_kept():
     position, roll = Position.from_id("t3cAACy4bTYAAw"), (2, 2)
     two = [find_play(text, legal_plays(position, roll)) for text in ("20/16 10/8(2)", "7/3(2)")]

@@ -183,8 +183,11 @@ class Claim:
         return sum(max(board[p], 0) for p in range(1, 26) if any(board[q] < 0 for q in range(p)))
 
     def frees(self) -> bool:
-        return (self.count, self.others) == (freeing_rolls(self.own), freeing_rolls(self.other)) and (
-            self.count < self.others
+        """Whether the counts hold; with two checkers on the bar, neither plays both dice."""
+        return (
+            min(self.own[OFF], self.other[OFF]) >= -1
+            and (self.count, self.others) == (freeing_rolls(self.own), freeing_rolls(self.other))
+            and self.count < self.others
         )
 
     def shots(self) -> tuple[int, int]:

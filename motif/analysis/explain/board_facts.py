@@ -242,7 +242,12 @@ class EventView:
 
     @property
     def _held(self) -> tuple[int, int] | None:
-        """Rolls that free the opponent's rearmost checker after each play, if this play contains it."""
+        """Rolls that free the opponent's rearmost checker after each play, if this play contains it.
+
+        None if several checkers are on the bar after a play: each of them needs a die of its own.
+        """
+        if min(self.board[OPPONENT_BAR], self.other_board[OPPONENT_BAR]) < -1:
+            return None
         own, other = (int(counted.held) for counted in self.counted)
         more = min(self.gain.held, own - other)
         return (DICE_PAIRS - own, DICE_PAIRS - other) if more >= _MIN_HELD and own >= _HELD else None

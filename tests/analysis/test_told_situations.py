@@ -249,6 +249,12 @@ def test_two_checkers_on_the_bar_are_not_freed_by_one_roll():
     assert not {"contain", "bar_point_contains", "block_contains"} & phrases_of(it)
 
 
+def test_a_landing_spot_needs_a_checker_to_land():
+    """20/14(2) leaves no checker behind the 14 point."""
+    it = told("mOfgAVCY5+ABAw", "66", "13/1*(2)", "20/14(2) 13/7(2)")
+    assert "20/14(2) 13/7(2) brings 2 more back checkers out to the 14 point." in it.sentences
+
+
 def test_a_longer_prime_is_made_not_kept():
     position, roll = Position.from_id("t3cAACy4bTYAAw"), (2, 2)
     two = [find_play(text, legal_plays(position, roll)) for text in ("20/16 10/8(2)", "7/3(2)")]

@@ -305,7 +305,7 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "block": lambda it: it.made(8, 11) and it.faces(),
     "block_contains": lambda it: it.made(8, 11) and it.frees() and it.faces(),
     "midpoint": lambda it: it.has[13] >= 2 > max(it.there[13], it.had[13]) and it.contact(),
-    "landing_point": lambda it: it.made(12, 17) and it.faces(),
+    "landing_point": lambda it: it.made(12, 17) and it.faces() and any(it.has[it.point + 1 :]),
     "anchor": lambda it: it.made(19, 24),
     "other_bar_point": lambda it: it.has[18] >= 2 > max(it.there[18], it.had[18]),
     "keep_home_point": lambda it: it.kept(1, 6),

@@ -237,8 +237,10 @@ class EventView:
                 yield BoardFact("midpoint", {})
             elif point == BACK:
                 yield BoardFact("other_bar_point", {})
-            else:
-                yield BoardFact("landing_point" if point < BACK else "anchor", {"point": point})
+            elif point > BACK:
+                yield BoardFact("anchor", {"point": point})
+            elif self._own[point + 1 :].any():
+                yield BoardFact("landing_point", {"point": point})
 
     @property
     def _held(self) -> tuple[int, int] | None:

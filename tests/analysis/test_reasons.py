@@ -180,6 +180,30 @@ def test_reasons_add_up(player):
         assert {reason.concept for reason in told.reasons} <= {*CONCEPTS.values(), *BEYOND}
 
 
+@pytest.mark.parametrize(
+    ("identifier", "roll", "two", "state", "rows"),
+    [
+        pytest.param(
+            *("qAEAgHoDAAAAAA", (6, 5), ("6/off 5/off", "6/1 6/off"), MatchState(length=1)),
+            ["+0.061  Bears off one more checker."],
+            id="no row is +0.000",
+        ),
+        pytest.param(
+            *("3Q0AAAivgwMAAA", (4, 2), ("6/4 6/2", "8/2")),
+            MatchState(length=11, own_score=7, opponent_score=3, cube=4, cube_owner="me"),
+            ["+0.001  All other differences together favour 6/4 6/2."],
+            id="the equities shown differ by 0.001, the equities by less than 0.0005",
+        ),
+    ],
+)
+def test_the_rows_shown_make_the_difference_shown(identifier, roll, two, state, rows):
+    position = Position.from_id(identifier)
+    plays = [find_play(text, legal_plays(position, roll)) for text in two]
+    told = explain_play(load_static("motif-v20"), position, roll, *plays, state=state)
+    assert [line for line in told.lines if line[0] in "+-"] == rows
+    assert rows[0][1:6] in told.summary
+
+
 def test_score_lookahead_and_rollout_are_rows_of_their_own(monkeypatch):
     shorten_rollouts(monkeypatch)
     state = MatchState(length=3, own_score=1, opponent_score=2, crawford=True)

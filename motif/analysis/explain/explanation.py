@@ -202,8 +202,8 @@ class Explanation(Tabular):
 
     @property
     def shown_reasons(self) -> tuple[Reason, ...]:
-        """The `reasons` that do not round to 0."""
-        return tuple(reason for reason in self.reasons if reason.amount >= MIN_SHOWN)
+        """The `reasons` that are not shown as 0."""
+        return tuple(reason for reason in self.reasons if reason.shown)
 
     @property
     def sentences(self) -> tuple[str, ...]:

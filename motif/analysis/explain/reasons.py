@@ -192,9 +192,13 @@ def shown_rows(
 def with_shown(reasons: Sequence[Reason], total: float) -> tuple[Reason, ...]:
     """Return `reasons` with the contributions to show, which add up to a `total` of three decimals.
 
-    Only reasons of `MIN_SHOWN` or more are shown.
+    Only reasons of `MIN_SHOWN` or more are shown; if there are none, the largest one that favours the same
+    play as the `total`.
     """
-    exact = [1000 * reason.contribution for reason in reasons if reason.amount >= MIN_SHOWN]
+    chosen = [k for k, reason in enumerate(reasons) if reason.amount >= MIN_SHOWN]
+    if not chosen:
+        chosen = [k for k, reason in enumerate(reasons) if reason.contribution * total > 0][:1]
+    exact = [1000 * reasons[k].contribution for k in chosen]
     whole = [round(value) for value in exact]
     missing = round(1000 * total) - sum(whole)
     step = 1 if missing > 0 else -1
@@ -202,11 +206,8 @@ def with_shown(reasons: Sequence[Reason], total: float) -> tuple[Reason, ...]:
     order = sorted(range(len(exact)), key=lambda k: step * (whole[k] - exact[k]))
     for k in range(abs(missing) if order else 0):
         whole[order[k % len(order)]] += step
-    amounts = iter(whole)
-    return tuple(
-        replace(reason, shown=next(amounts) / 1000) if reason.amount >= MIN_SHOWN else reason
-        for reason in reasons
-    )
+    amounts = dict(zip(chosen, whole, strict=True))
+    return tuple(replace(reason, shown=amounts.get(k, 0) / 1000) for k, reason in enumerate(reasons))
 
 
 def counted_as_well(ahead: Reason, board: Iterable[Reason]) -> bool:

@@ -93,7 +93,7 @@ function whyPanel({ better, worse, reasons, summary, gammons, certainty, sentenc
 }
 
 function reasonBars(reasons, better, worse) {
-  const shown = reasons.filter((one) => one.amount >= 0.0005);
+  const shown = reasons.filter((one) => one.shown);
   const most = Math.max(...shown.map((one) => one.amount), 1e-9);
   const side = (which) => shown.filter((one) => one.play === which);
   const list = (ones, which, name) => ones.length > 0 && h("div", { class: `reasons ${which}` },

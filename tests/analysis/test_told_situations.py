@@ -255,6 +255,13 @@ def test_a_landing_spot_needs_a_checker_to_land():
     assert "20/14(2) 13/7(2) brings 2 more back checkers out to the 14 point." in it.sentences
 
 
+@pytest.mark.parametrize(
+    "decision", [("sG3kyACzOwAAAQ", "53", "5/2", "4/1"), ("3N02AAC2uwMAMA", "32", "6/1", "6/3 4/2")]
+)
+def test_a_checker_is_not_kept_in_play_where_both_plays_bury_one(decision):
+    assert "in_play" not in phrases_of(told(*decision))
+
+
 def test_a_longer_prime_is_made_not_kept():
     position, roll = Position.from_id("t3cAACy4bTYAAw"), (2, 2)
     two = [find_play(text, legal_plays(position, roll)) for text in ("20/16 10/8(2)", "7/3(2)")]

@@ -401,6 +401,9 @@ class EventView:
             yield BoardFact("even", {"point": point, "count": counts[0], "others": counts[1]})
 
     def _in_play(self) -> Iterator[BoardFact]:
+        """Yield checkers that only the other play buries, unless this one buries as many elsewhere."""
+        if self._more(OFF + 1, _DEEP) >= 0:
+            return
         for at, to in self.event.moves:
             buried = OFF < at <= _DEEP < to and self._other[at] > max(self._had[at], self._own[at])
             if buried and self._own[to] > self._other[to] and self._contact:

@@ -191,6 +191,17 @@ def gammon_values(cube_model: CubeModel) -> tuple[float, float]:
     return (won - single_won) / whole, (single_lost - lost) / whole
 
 
+def after_free_doubles(cube_model: CubeModel) -> list[CubeModel]:
+    """Return the model as it is, and after each double that costs nothing because a loss loses the match."""
+    models = [cube_model]
+    for side in (0, 1):
+        doubled = int(cube_model.doubled[cube_model.state, side])
+        losses = cube_model.equities[:, side, 0, :EVEN]
+        if doubled != NO_STATE and np.allclose(losses[doubled], losses[cube_model.state]):
+            models.append(cube_model._replace(state=doubled))
+    return models
+
+
 def backgammon_value_lost(cube_model: CubeModel) -> float:
     """Return the value of a backgammon lost, beyond a gammon; 0.5 in money play."""
     equities = cube_model.equities[cube_model.state, 0, 0]

@@ -163,6 +163,13 @@ def test_gammons_count_for_nothing_at_double_match_point(language, wanted):
     assert wanted in it.sentences
 
 
+def test_gammons_count_for_a_player_who_soon_doubles():
+    """Behind after the Crawford game: at 3-away, a gammon wins the match with the cube at 2."""
+    state = MatchState(length=5, own_score=2, opponent_score=4)
+    it = told("mGfwAUHbzkQAIQ", "42", "11/5*", "24/18", state)
+    assert "Score and cube favour 24/18." in it.sentences
+
+
 def test_timing_counts_until_a_point_breaks_or_a_back_checker_moves():
     decision = "bNsGAQbKnsEANA", "33", "13/7(2)", "13/10(2) 6/3(2)"
     assert told(*decision).sentences[0] == (

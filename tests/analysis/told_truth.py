@@ -353,9 +353,7 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
         it.there[it.point] == 1 != it.has[it.point] and facing_blots(it.own) < facing_blots(it.other)
     ),
     "in_play": lambda it: (
-        it.point <= 2
-        and it.there[it.point] > max(it.had[it.point], it.has[it.point])
-        and it.more((1, 2)) < 0
+        it.point <= 2 and it.there[it.point] > max(it.had[it.point], it.has[it.point]) and it.more((1, 2)) < 0
     ),
     "unstack": lambda it: (
         it.has[it.point] < min(it.had[it.point], it.there[it.point]) and it.there[it.point] >= 5

@@ -129,6 +129,26 @@ def test_a_turn_by_the_keyboard_alone(page, server):
     assert page.evaluate("document.activeElement !== document.body")
 
 
+def test_a_key_that_is_held_down_presses_once(page, server):
+    begin(page, server, opponent="pubeval", seed=5)  # pubeval has begun
+    before = revision(page)
+    hold(page, "Enter")
+    assert (asks(page), revision(page)) == ("play", before + 1)
+    assert page.is_disabled("#undo")
+    move(page)
+    page.focus("#ok")
+    hold(page, "Enter")
+    assert (asks(page), page.locator(".log .me").count()) == ("roll", 1)
+
+
+def hold(page, key):
+    page.keyboard.down(key)
+    for _ in range(6):
+        page.wait_for_timeout(250)
+        page.keyboard.down(key)
+    page.keyboard.up(key)
+
+
 def test_a_game_survives_a_reload(page, server):
     begin(page, server, opponent="pubeval", seed=9)
     for _ in range(4):

@@ -23,7 +23,11 @@ addEventListener("keydown", (event) => {
     return;
   }
   const presses = event.key === "Enter" || event.key === " ";
+  if (presses && event.repeat && handler) { // held down, they press once
+    event.preventDefault();
+    return;
+  }
   if (presses && event.target.closest("button, a, summary, input, [role=button]")) return;
   const key = undo ? "ctrl-z" : event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (handler?.(key, event)) event.preventDefault();
+  if (handler?.(key)) event.preventDefault();
 });

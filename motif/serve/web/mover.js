@@ -15,7 +15,7 @@ export class Mover {
   constructor({ changed, pressed = () => {}, cubed = () => {} }) {
     Object.assign(this, { changed, turn: null, locked: false, shown: {} });
     this.board = new Board({
-      pressed: (place, event) => (this.turn ? this.press(place, event) : pressed(event)),
+      pressed: (place, event) => event.repeat || (this.turn ? this.press(place, event) : pressed(event)),
       dragged: (from, to) => this.isLive && this.moved(() => this.turn.drag(from, to)),
       lands: (place) => (this.isLive ? [...this.turn.ways(place).keys()] : []),
       serves: (place) => this.isLive && this.turn.serves(place),
@@ -130,14 +130,14 @@ export class Mover {
   }
 
   key(key) {
-    if (!this.isLive) return false;
-    if (["Enter", " ", "o"].includes(key)) this.confirm();
+    if (key.startsWith("Arrow")) this.board.focus(this.board.focused);
+    else if (!this.isLive) return false;
+    else if (["Enter", " ", "o"].includes(key)) this.confirm();
     else if (["u", "ctrl-z", "Backspace"].includes(key)) {
       if (!this.turn.path.length) return false;
       this.undo();
     } else if (key === "s") this.swap();
     else if (key === "Escape" && this.turn.path.length) this.undo(true);
-    else if (key.startsWith("Arrow")) this.board.focus(this.board.focused);
     else return false;
     return true;
   }

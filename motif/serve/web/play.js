@@ -57,7 +57,7 @@ export class Game {
     Object.assign(this, frame(this.view, t("view play"), this.mover, "", t("advice")));
     show(this.panel, this.sheet, section(t("advice"), this.adviceButtons, tutor, this.advice), section(t("record"), this.log, this.about));
     this.tutor = tutor.firstChild;
-    useKeys((key, event) => this.key(key, event));
+    useKeys((key) => this.key(key));
     if (events.length) {
       this.showBars(START);
       await this.tellAll(events, OPENING);
@@ -230,15 +230,13 @@ export class Game {
     if (await confirmed(t("resign sure", { what: t(`result ${lose}`), points: t("points", { count: (this.state.can.resign.indexOf(lose) + 1) * this.state.cube.value }) }), t("yes resign"))) this.decide("resign", { lose });
   }
 
-  key(key, event) {
-    if (event.target.closest(".board") && key.startsWith("Arrow")) return false;
+  key(key) {
     if (this.mover.key(key)) return true;
     if (NAMED[key] && this.press(NAMED[key])) return true;
     if (key === "Enter" || key === " ") this.actions.querySelector("button.primary:not(:disabled)")?.click();
     else if (key === "Escape") show(this.sheet.querySelector(".result-card") ? this.advice : this.sheet);
     else if (key === "h" && this.turn) this.hint();
     else if (key === "c" && this.asksCube) this.cubeAdvice();
-    else if (key.startsWith("Arrow")) this.mover.board.focus(this.mover.board.focused);
     else return false;
     return true;
   }

@@ -130,6 +130,18 @@ def test_a_request_that_is_not_repeated_says_so(page, server):
     page.wait_for_selector(".rolled .rollout")
 
 
+def test_the_buttons_can_be_reached_below_a_notice(new_page, server):
+    page = new_page(size=(1366, 768), language="de-DE")
+    begin(page, server, opponent="pubeval", seed=4)
+    move(page)
+    busy = {"status": 503, "json": {"message": "too many questions"}}
+    page.route("**/api/v1/games/*", lambda route: route.fulfill(**busy), times=1)
+    page.click("#ok")
+    page.wait_for_selector(".notice:has-text('ausgelastet')")
+    decide(page, "#ok")
+    page.wait_for_selector(".notice:has-text('ausgelastet')", state="detached")
+
+
 def test_two_presses_start_one_game(page, server):
     page.goto(f"{server.address}/#/start")
     page.wait_for_selector("#start")

@@ -187,6 +187,20 @@ def test_an_analysis_that_could_not_begin_can_be_tried_again(page, server, tmp_p
     page.wait_for_selector("#players")
 
 
+def test_two_presses_start_one_analysis(page, server):
+    page.goto(f"{server.address}/#/analyse")
+    page.check("#fast")
+    page.fill("#match-text", BY_GNUBG)
+    started = []
+    page.on("request", lambda request: started.append(request) if request.url.endswith("/review") else None)
+    page.focus("#analyse-text")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#players")
+    page.wait_for_timeout(1000)
+    assert len(started) == 1
+
+
 def test_a_game_that_could_not_be_deleted_is_shown_again(page, server):
     page.clock.install()
     begin(page, server, opponent="pubeval", seed=4)

@@ -29,7 +29,7 @@ function base64(bytes) {
 function showLanding(view) {
   const fast = checkbox("fast", t("fast"), false);
   const told = fault();
-  const take = async (name, bytes) => new Analysis(view, told).begin({ name, content: base64(bytes), fast: fast.firstChild.checked });
+  const take = (name, bytes) => told.querySelector(".working") || new Analysis(view, told).begin({ name, content: base64(bytes), fast: fast.firstChild.checked });
   const read = async (file) => file && take(file.name, new Uint8Array(await file.arrayBuffer()));
   const file = h("input", { type: "file", id: "match-file", onchange: () => {
     read(file.files[0]);

@@ -201,6 +201,14 @@ def test_two_presses_start_one_analysis(page, server):
     assert len(started) == 1
 
 
+def test_a_file_that_cannot_be_read_is_reported(page, server):
+    page.goto(f"{server.address}/#/analyse")
+    page.wait_for_selector("#match-file")
+    page.evaluate("() => { File.prototype.arrayBuffer = () => Promise.reject(new Error('no file')); }")
+    page.set_input_files("#match-file", {"name": "games", "mimeType": "", "buffer": b""})
+    page.wait_for_selector(".fault:has-text('no file')")
+
+
 def test_a_game_that_could_not_be_deleted_is_shown_again(page, server):
     page.clock.install()
     begin(page, server, opponent="pubeval", seed=4)

@@ -30,7 +30,7 @@ function showLanding(view) {
   const fast = checkbox("fast", t("fast"), false);
   const told = fault();
   const take = (name, bytes) => told.querySelector(".working") || new Analysis(view, told).begin({ name, content: base64(bytes), fast: fast.firstChild.checked });
-  const read = async (file) => file && take(file.name, new Uint8Array(await file.arrayBuffer()));
+  const read = (file) => file?.arrayBuffer().then((bytes) => take(file.name, new Uint8Array(bytes)), ({ message }) => show(told, t("fault match", { message })));
   const file = h("input", { type: "file", id: "match-file", onchange: () => {
     read(file.files[0]);
     file.value = "";

@@ -64,6 +64,21 @@ def test_every_error_is_listed_and_they_sum_up_to_the_totals(analysed):
     assert sum(lost) == pytest.approx(-sum(costs), abs=0.004)
 
 
+def test_two_presses_ask_for_one_question(page, server):
+    page.goto(f"{server.address}/#/learn/opening")
+    page.wait_for_selector("#ok")
+    move(page)
+    page.click("#ok")
+    page.wait_for_selector("#next-question")
+    asked_for = []
+    page.on("request", lambda one: asked_for.append(one) if one.url.endswith("/learn/next") else None)
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    page.wait_for_selector("#ok")
+    page.wait_for_timeout(1000)
+    assert len(asked_for) == 1
+
+
 def test_sides_stay_where_they_are(analysed):
     page = analysed
     page.select_option("#which", "all")

@@ -51,6 +51,7 @@ class Quiz {
 
   async next() {
     if (this.answered) this.card = null;
+    this.answered = false;
     show(this.why);
     show(this.actions);
     show(this.verdict, working());
@@ -79,7 +80,6 @@ class Quiz {
 
   ask(card, turn) {
     this.card = card;
-    this.answered = false;
     const { question } = card;
     const board = this.isTake ? turned(question.board) : question.board;
     const owner = question.owner ?? "centre";

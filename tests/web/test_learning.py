@@ -363,6 +363,16 @@ def test_with_large_text_the_page_scrolls_and_buttons_wrap(new_page, server):
     for selector in ("#ok", "#undo", "#swap"):
         box = page.locator(selector).bounding_box()
         assert (box["x"] >= 0, box["x"] + box["width"] <= NARROW[0]) == (True, True), selector
+    page.evaluate("location.hash = '#/learn'")
+    page.wait_for_selector("#learn-opening")
+    assert page.evaluate("document.documentElement.scrollWidth") == NARROW[0]
+    for opener, last in (("#settings", "#languages"), ("#new-game", ".levels label >> nth=-1")):
+        if opener == "#new-game":
+            page.keyboard.press("Escape")
+            page.evaluate("location.hash = '#/start'")
+        page.click(opener)
+        box, dialog = page.locator(last).bounding_box(), page.locator("dialog").bounding_box()
+        assert box["x"] + box["width"] < dialog["x"] + dialog["width"], opener
 
 
 @pytest.mark.parametrize("size", [(360, 640), (1280, 800)], ids=lambda size: str(size[0]))

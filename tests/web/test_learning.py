@@ -204,6 +204,9 @@ def test_a_position_is_found_in_what_xg_copies(page, server):
     page.fill("#set-own", "7")
     page.keyboard.press("Tab")
     page.wait_for_selector("#match-fault:has-text('The score must be below the match length, 5, not 7.')")
+    page.fill("#set-length", "-3")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#match-fault:has-text('length: must be greater than or equal to 0, not -3')")
 
 
 def test_a_position_is_rolled_out_and_played_from(page, server):

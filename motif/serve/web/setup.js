@@ -182,7 +182,7 @@ class Setup {
     this.clear();
     if (this.shown.every((count) => !count)) return this.refuse();
     const points = Math.max(own, other);
-    if (length && points >= length) {
+    if (length > 0 && points >= length) {
       this.refuse();
       return this.blame(own >= length ? "own" : "other", t("score fault", { points, length }));
     }

@@ -139,6 +139,11 @@ def test_a_key_that_is_held_down_presses_once(page, server):
     page.focus("#ok")
     hold(page, "Enter")
     assert (asks(page), page.locator(".log .me").count()) == ("roll", 1)
+    decide(page, "#roll")
+    move(page)
+    decide(page, "#ok")
+    hold(page, "b")
+    assert page.locator(".log .me").count() == 1
 
 
 def hold(page, key):

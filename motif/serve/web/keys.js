@@ -14,20 +14,20 @@ function isTyping(target) {
 }
 
 addEventListener("keydown", (event) => {
-  if (document.querySelector("dialog[open]") || event.defaultPrevented || isTyping(event.target)) return;
-  const undo = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z";
-  if (!undo && (event.ctrlKey || event.metaKey || event.altKey)) return;
-  if (event.key === "?") {
+  const { key, target } = event, control = event.ctrlKey || event.metaKey;
+  if (document.querySelector("dialog[open]") || event.defaultPrevented || isTyping(target)) return;
+  const undo = control && key.toLowerCase() === "z";
+  if (!undo && (control || event.altKey)) return;
+  const presses = key === "Enter" || key === " ";
+  if (event.repeat && !key.startsWith("Arrow")) { // held down, a key presses once
+    if (presses && handler) event.preventDefault();
+    return;
+  }
+  if (key === "?") {
     event.preventDefault();
     showHelp();
     return;
   }
-  const presses = event.key === "Enter" || event.key === " ";
-  if (presses && event.repeat && handler) { // held down, they press once
-    event.preventDefault();
-    return;
-  }
-  if (presses && event.target.closest("button, a, summary, input, [role=button]")) return;
-  const key = undo ? "ctrl-z" : event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (handler?.(key)) event.preventDefault();
+  if (presses && target.closest("button, a, summary, input, [role=button]")) return;
+  if (handler?.(undo ? "ctrl-z" : key.length === 1 ? key.toLowerCase() : key)) event.preventDefault();
 });

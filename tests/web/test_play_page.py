@@ -154,6 +154,13 @@ def hold(page, key):
     page.keyboard.up(key)
 
 
+def test_screen_readers_do_not_read_the_numbers_of_the_drawing(page, server):
+    begin(page, server, opponent="pubeval", seed=4)
+    assert page.text_content(".board .cube") == "64"
+    assert board(page).endswith("Cube at 1, centred.")
+    assert "text:" not in page.locator(".board").aria_snapshot()
+
+
 def test_a_game_survives_a_reload(page, server):
     begin(page, server, opponent="pubeval", seed=9)
     for _ in range(4):

@@ -64,10 +64,8 @@ export class Board {
     const hadFocus = active && this.drawing.contains(active);
     this.drawing.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
     this.drawing.replaceChildren(
-      ...emptyBoard(),
-      ...checkers(board, new Set(movable), lifted),
-      this.hints = s("g", { class: "lands" }),
-      ...arrows.flatMap(drawnArrows),
+      s("g", { "aria-hidden": "true" }, emptyBoard(), checkers(board, new Set(movable), lifted),
+        this.hints = s("g", { class: "lands" }), arrows.flatMap(drawnArrows)),
       ...(this.pressed ? this.targets(board, new Set(movable)) : []),
       ...(cube ? [drawnCube(cube, canDouble)] : []),
       ...(dice ? drawnDice(dice, by) : []),

@@ -167,7 +167,7 @@ export function emptyBoard() {
     const x = middleOf(point), top = point > 12;
     const [rim, tip] = top ? [TOP, TOP + ROWS * STEP] : [bottom, bottom - ROWS * STEP];
     parts.push(s("path", { d: `M${x - COLUMN / 2} ${rim}H${x + COLUMN / 2}L${x} ${tip}Z`, class: point % 2 ? "odd" : "even" }));
-    parts.push(s("text", { x, y: top ? TOP - 7 : bottom + 17, class: "number" }, String(point)));
+    parts.push(s("text", { x, y: top ? TOP - 7 : bottom + 17, class: "number" }, point));
   }
   return parts;
 }
@@ -184,7 +184,7 @@ export function checkers(board, movable, lifted = {}) {
     }
     if (count > ROWS) {
       const [x, y] = slot(where, ROWS - 1);
-      parts.push(s("text", { x, y: y + 6, class: `count ${mine ? "on-light" : "on-dark"}` }, String(count)));
+      parts.push(s("text", { x, y: y + 6, class: `count ${mine ? "on-light" : "on-dark"}` }, count));
     }
   });
   const x = edge(tray, trayWidth);
@@ -193,7 +193,7 @@ export function checkers(board, movable, lifted = {}) {
     for (let k = 0; k < count; k++) {
       parts.push(s("rect", { x: x + 4, y: theirs ? TOP + k * SLAB : bottom - (k + 1) * SLAB, width: trayWidth - 8, height: SLAB, rx: 3, class: `slab ${theirs ? "dark" : "light"}` }));
     }
-    if (count > 0) parts.push(s("text", { x: x + trayWidth / 2, y: theirs ? TOP + count * SLAB + 17 : bottom - count * SLAB - 7, class: "off" }, String(count)));
+    if (count > 0) parts.push(s("text", { x: x + trayWidth / 2, y: theirs ? TOP + count * SLAB + 17 : bottom - count * SLAB - 7, class: "off" }, count));
   });
   return parts;
 }
@@ -201,7 +201,7 @@ export function checkers(board, movable, lifted = {}) {
 export function drawnCube({ value, owner, offered }, can) {
   const y = offered ? middle : { opponent: TOP + 30, centre: middle, me: bottom - 30 }[owner];
   const shown = String(offered ? 2 * value : value === 1 ? 64 : value);
-  return s("g", { class: `cube${offered ? " offered" : ""}${can ? " can" : ""}`, transform: `translate(${across(cubeX)} ${y}) scale(${(large + 1) / 2})` },
+  return s("g", { "aria-hidden": "true", class: `cube${offered ? " offered" : ""}${can ? " can" : ""}`, transform: `translate(${across(cubeX)} ${y}) scale(${(large + 1) / 2})` },
     s("rect", { x: -30, y: -30, width: 60, height: 60, class: "reach" }),
     s("rect", { x: -21, y: -21, width: 42, height: 42, rx: 6, class: "face" }),
     s("text", { y: 7, "font-size": shown.length < 3 ? 22 : 14 }, shown));

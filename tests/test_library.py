@@ -408,6 +408,7 @@ LONG = "x" * 300
             "recorded: at least one file is needed",
         ),
         (lambda: motif.Dataset.from_frame(b"31"), "the table must be a data frame or a mapping of columns"),
+        (lambda: motif.Dataset.from_frame([3]), "the table must be a data frame or a mapping of columns"),
     ],
 )
 def test_an_empty_array_is_no_value(call, message, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from numbers import Integral, Real
@@ -174,14 +174,14 @@ class Dataset:
         ndarray of float32, shape (n,), or (n, 5) for ``probabilities``
             Equity of the player on roll in points, or probabilities from 0 to 1.
         """
+        known = ("equity", "probabilities", *OUTPUTS)
+        if not isinstance(target, str) or target not in known:
+            hint = did_you_mean(target, known) if isinstance(target, str) else ""
+            raise SettingError(f"target must be one of {', '.join(known)}, not {shown(target)}{hint}")
         if target == "equity":
             return self.equity.copy()
         if target == "probabilities":
             return self.probabilities.copy()
-        if target not in OUTPUTS:
-            known = ("equity", "probabilities", *OUTPUTS)
-            hint = did_you_mean(target, known) if isinstance(target, str) else ""
-            raise SettingError(f"target must be one of {', '.join(known)}, not {shown(target)}{hint}")
         return self.probabilities[:, OUTPUTS.index(target)].copy()
 
     def split(self, validation: float = 0.1, seed: int = 0) -> tuple["Dataset", "Dataset"]:
@@ -217,9 +217,9 @@ class Dataset:
             If a column is missing, a value is impossible, or a decision occurs in two games or plies, as
             after joining the frames of two datasets: join datasets with ``+`` instead.
         """
-        # In a record array, `in` looks for values.
+        # In a record array or a list, `in` looks for values.
         is_mapping = hasattr(table, "__getitem__") and hasattr(table, "__contains__")
-        if not is_mapping or isinstance(table, np.ndarray | str | bytes | bytearray):
+        if not is_mapping or isinstance(table, np.ndarray | Sequence):
             raise DatasetError(f"the table must be a data frame or a mapping of columns, not {shown(table)}")
         missing = [name for name in ("position", *OUTPUTS) if name not in table]
         if missing:

@@ -45,6 +45,8 @@ def test_arrays_for_scikit_learn(data):
     assert (data.groups == np.arange(300) // 10).all()
     assert len(set(data.decisions)) == 300
     assert data.positions[3].board.tolist() == data.boards[3].tolist()
+    with pytest.raises(SettingError, match=r"target must be one of equity, .*, not array\("):
+        data.y(np.array(["win", "equity"]))
     with pytest.raises(SettingError, match=r"target must be one of equity, .*, not 'wins'; did you mean"):
         data.y("wins")
 

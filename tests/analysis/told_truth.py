@@ -355,9 +355,7 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "in_play": lambda it: (
         it.point <= 2 and it.there[it.point] > max(it.had[it.point], it.has[it.point]) and it.more((1, 2)) < 0
     ),
-    "unstack": lambda it: (
-        it.has[it.point] < min(it.had[it.point], it.there[it.point]) and it.there[it.point] >= 5
-    ),
+    "unstack": lambda it: it.has[it.point] < min(it.had[it.point], it.there[it.point]) >= 5,
     "step_up": lambda it: (
         it.arrives() and it.point > 18 and it.has[it.point] > it.there[it.point] <= it.had[it.point]
     ),
@@ -373,9 +371,11 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "timing": lambda it: (
         (it.pips, it.others) == (spare_pips(it.own), spare_pips(it.other)) and it.pips > it.others
     ),
-    "builder": lambda it: 7 <= it.point <= 11 and it.arrives() and it.has[it.point] > it.there[it.point],
+    "builder": lambda it: 7 <= it.point <= 11 and it.arrives() and 5 > it.has[it.point] > it.there[it.point],
     "keep_builder": lambda it: (
-        7 <= it.point <= 11 and it.had[it.point] >= it.has[it.point] > it.there[it.point]
+        7 <= it.point <= 11
+        and it.had[it.point] >= it.has[it.point] > it.there[it.point]
+        and it.has[it.point] < 5
     ),
     "slot": lambda it: (
         it.arrives() and it.has[it.point] == 1 and it.had[it.point] == 0 == it.there[it.point] and it.faces()

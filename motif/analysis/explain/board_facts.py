@@ -413,7 +413,8 @@ class EventView:
         for at, to in self.event.moves:
             is_new, more = self._own[to] > self._had[to], self._own[to] > self._other[to]
             aims = is_behind(self.board, to)
-            if to in _BUILDERS and more and aims and not (is_new and at < to):
+            spare = to in _BUILDERS and self._own[to] < _STACK
+            if spare and more and aims and not (is_new and at < to):
                 yield BoardFact("builder" if is_new else "keep_builder", {"point": to})
             if at > to > BACK and is_new and more:
                 also = bool(self._other[to] > self._had[to])
@@ -423,8 +424,8 @@ class EventView:
             is_blot = self._own[to] == 1 and self._had[to] == 0
             if to in _SLOTS and at > to and is_blot and more and aims:
                 yield BoardFact("slot", {"point": to})
-            stacked = OFF < at < OWN_BAR and self._other[at] >= _STACK
-            if stacked and self._own[at] < min(self._other[at], self._had[at]):
+            fewest = min(self._other[at], self._had[at])
+            if OFF < at < OWN_BAR and self._own[at] < fewest >= _STACK:
                 yield BoardFact("unstack", {"point": at})
 
     def _timed(self) -> Iterator[BoardFact]:

@@ -4,7 +4,6 @@ They take positions, rolls and players in the forms that `rank` describes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack, cast, overload
 
@@ -43,7 +42,7 @@ from motif.runtime.arrays import ArrayLike, Float32Array
 from motif.runtime.errors import PlayerError, PlayError, RecordError, SettingError, shown
 from motif.runtime.frames import frame
 from motif.runtime.parallel import worker_count
-from motif.runtime.settings import changed, check_flag
+from motif.runtime.settings import changed, check_flag, is_whole
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -535,7 +534,7 @@ def load_evaluator(player: PlayerLike, plies: int = 0) -> Evaluator:
     'motif-v1@1'
     """
     evaluator = evaluator_of(player)
-    if not isinstance(plies, Integral) or isinstance(plies, bool) or not 0 <= int(plies) <= MAX_PLIES:
+    if not is_whole(plies) or not 0 <= int(plies) <= MAX_PLIES:
         raise PlayerError(f"plies must be 0 to {MAX_PLIES}, not {shown(plies)}", "plies")
     if not plies:
         return evaluator

@@ -223,15 +223,11 @@ class IllegalPlay(NamedTuple):
 def illegal_plays(record: MatchRecord) -> list[IllegalPlay]:
     """Return the illegal plays of a match, in order."""
     return [
-        IllegalPlay(number, row, record.players[turn.player], "{}{}".format(*turn.roll), _as_made(turn.play))
+        IllegalPlay(number, row, record.players[turn.player], "{}{}".format(*turn.roll), str(turn.play))
         for number, game in enumerate(record.games, 1)
         for row, turn in zip(move_numbers(game.actions), game.actions, strict=True)
-        if isinstance(turn, Turn) and turn.play is not None and turn.is_illegal
+        if isinstance(turn, Turn) and turn.is_illegal
     ]
-
-
-def _as_made(play: Play) -> str:
-    return str(play) if play.moves else "not played"
 
 
 class GameProgress:

@@ -10,13 +10,12 @@ Sources: gnubg's manual, "A technical description of the match ID", and IDs prin
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Literal, get_args
 
 from motif.board.identifiers import base64_text, octets_from_base64, quoted
 from motif.board.rules import MAX_CUBE, MAX_SCORE, is_match_point
 from motif.runtime.errors import PositionError, shown
-from motif.runtime.settings import is_truth
+from motif.runtime.settings import is_whole
 
 MATCH_ID_LENGTH = 12
 
@@ -208,16 +207,12 @@ def _type_faults(state: MatchState) -> list[str]:
     reasons = [
         f"{name} must be a whole number, not {shown(one)}"
         for name, one in values.items()
-        if not _is_whole(one)
+        if not is_whole(one)
     ]
     dice: object = () if state.dice is None else state.dice
-    if isinstance(dice, str) or not isinstance(dice, Collection) or not all(map(_is_whole, dice)):
+    if isinstance(dice, str) or not isinstance(dice, Collection) or not all(map(is_whole, dice)):
         reasons.append(f"a roll must be two whole numbers such as (3, 1), not {shown(dice)}")
     return reasons
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not is_truth(value)
 
 
 def _score_faults(state: MatchState) -> list[str]:

@@ -66,7 +66,7 @@ class Play:
         return {end for (_, end), hit in zip(self.moves, self.hits, strict=True) if hit}
 
     def __str__(self) -> str:
-        return self.notation or "cannot move"
+        return self.notation or ("cannot move" if self.is_legal else "not played")
 
     def __repr__(self) -> str:
         return f"<play {self}>"

@@ -5,10 +5,10 @@ For legal plays see `motif.board.moves`; for outcomes of finished games see `mot
 Source: the rules of the US Backgammon Federation, which gnubg also follows.
 """
 
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 from motif.runtime.errors import SettingError, shown
+from motif.runtime.settings import is_whole
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
@@ -30,7 +30,7 @@ RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
 
 def check_match_length(length: object, *, with_money: bool = False) -> None:
     """Raise `SettingError` for an unsupported match length; `with_money` allows 0, money play."""
-    if not isinstance(length, Integral) or isinstance(length, bool):
+    if not is_whole(length):
         raise SettingError(f"length must be a whole number, not {shown(length)}", "length")
     length = int(length)
     if not (1 <= length <= MAX_MATCH_LENGTH or (with_money and length == 0)):

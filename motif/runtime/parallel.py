@@ -19,7 +19,6 @@ from contextvars import ContextVar
 from functools import partial
 from itertools import chain, islice, takewhile
 from multiprocessing import resource_tracker
-from numbers import Integral
 from pathlib import Path
 from pickle import PicklingError
 from shutil import rmtree
@@ -31,6 +30,7 @@ from uuid import uuid4
 from motif.runtime.cache_folder import NOTICE
 from motif.runtime.errors import SettingError, WorkerError, shown
 from motif.runtime.progress import COMPILATION, Span, during, end_if_cancelled, progress
+from motif.runtime.settings import is_whole
 
 if TYPE_CHECKING:
     from motif.runtime.cluster import Cluster
@@ -215,7 +215,7 @@ def working_on(cluster: str | None) -> Iterator[None]:
 
 def worker_count(jobs: int | None) -> int:
     """Return the number of worker processes for `jobs`: None and -1 mean all cores of this machine."""
-    if jobs is not None and (not isinstance(jobs, Integral) or isinstance(jobs, bool)):
+    if jobs is not None and not is_whole(jobs):
         raise SettingError(f"jobs must be a whole number, not {shown(jobs)}", "jobs")
     if jobs is None or jobs == -1:
         affinity = getattr(os, "sched_getaffinity", None)

@@ -6,7 +6,7 @@ from dataclasses import MISSING, Field, field, fields, replace
 from inspect import cleandoc
 from numbers import Integral, Real
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard, TypeVar, Union, get_args, get_origin
 
 from motif.runtime.errors import MotifError, SettingError, did_you_mean, shown
 from motif.runtime.layout import listed
@@ -47,6 +47,11 @@ def number_in(text: str) -> float:
 def is_truth(value: object) -> bool:
     """Return whether `value` is a truth value of Python or NumPy, whose own is no subclass of bool."""
     return type(value).__name__ in ("bool", "bool_")
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether `value` is an integer of Python or NumPy, and not a truth value."""
+    return isinstance(value, Integral) and not is_truth(value)
 
 
 def plain(value: object) -> object:
@@ -187,7 +192,7 @@ def check_count(name: str, value: object, low: int, limit: int = COUNT_LIMIT) ->
 
     Raises `SettingError` unless it is `low` to `limit` - 1.  The limit is a power of two.
     """
-    if not isinstance(value, Integral) or isinstance(value, bool):
+    if not is_whole(value):
         raise SettingError(f"{name} must be a whole number, not {shown(value)}", name)
     require(int(value) >= low, name, value, f"at least {low}")
     require(int(value) < limit, name, value, f"below 2**{limit.bit_length() - 1}")

@@ -415,7 +415,7 @@ def _forward(
     scaled = (features - scale.middle[:size]) / scale.spread[:size]
     raw = np.asarray(squashed @ weights.outputs.T + scaled @ weights.linear + weights.level, np.float32)
     _add_pairs(scaled, scaled @ weights.pairs, raw)
-    _exclude_gammons(rows.boards[picked], raw)
+    _exclude_gammons(rows.boards, picked, raw)
     return features, scaled, squashed, slopes, raw
 
 
@@ -513,12 +513,19 @@ def _point_gradients(boards, picked, by_sum, by_weights):
                     by_weights[further, k] += more * slope[k]
 
 
-def _exclude_gammons(boards: Board, raw: Float32Array) -> None:
+@kernel
+def _exclude_gammons(boards, picked, raw):
     """Set the raw sums of gammons that are impossible, because a checker is off, to `_IMPOSSIBLE`."""
-    own = np.maximum(boards, 0).sum(axis=1)
-    opponents = own - boards.sum(axis=1)
-    raw[np.ix_(opponents < CHECKERS, [WIN_GAMMON, WIN_BACKGAMMON])] = _IMPOSSIBLE
-    raw[np.ix_(own < CHECKERS, [LOSE_GAMMON, LOSE_BACKGAMMON])] = _IMPOSSIBLE
+    for row in range(picked.shape[0]):
+        own, opponent = np.int64(0), np.int64(0)
+        for index in range(BOARD_SIZE):
+            signed = np.int64(boards[picked[row], index])
+            own += max(signed, np.int64(0))
+            opponent -= min(signed, np.int64(0))
+        if opponent < CHECKERS:
+            raw[row, WIN_GAMMON] = raw[row, WIN_BACKGAMMON] = _IMPOSSIBLE
+        if own < CHECKERS:
+            raw[row, LOSE_GAMMON] = raw[row, LOSE_BACKGAMMON] = _IMPOSSIBLE
 
 
 @kernel

@@ -130,8 +130,8 @@ class RolloutSettings(SettingFields):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.luck_plies, str) and self.luck_plies == ALL_PLIES:
-            object.__setattr__(self, "luck_plies", MAX_PLIES)
+        if isinstance(self.luck_plies, str):
+            object.__setattr__(self, "luck_plies", parse_luck_plies(self.luck_plies))
 
     def check(self, with_cube: bool = False) -> None:
         """Raise `SettingError` for an invalid value, or a value that does not apply with a cube."""

@@ -158,3 +158,5 @@ def test_numbers_of_lucky_plies():
     for text in ("", "-1", "1.5", "every", "²"):
         with pytest.raises(SettingError, match="luck_plies must be a number of plies or all"):
             parse_luck_plies(text)
+        with pytest.raises(SettingError, match="luck_plies must be a number of plies or all"):
+            RolloutSettings(luck_plies=text)

@@ -339,7 +339,10 @@ class Regressed:
             lambda: motif.rollout_cube(START, PLAYER, scoring="dmp"),
             "with a cube the match determines the scoring, not scoring=dmp",
         ),
-        (lambda: motif.rollout(START, PLAYER, luck_plies="most"), "luck_plies must be a whole number, not '"),
+        (
+            lambda: motif.rollout(START, PLAYER, luck_plies="most"),
+            "luck_plies must be a number of plies or all, not '",
+        ),
         (lambda: motif.Game().resign([]), r"invalid resignation \[\]: it must be single"),
         (lambda: _rolled().push(3), "a play must be a Play, or notation such as '8/5 6/5', not 3"),
         (lambda: motif.explain(START, "31", PLAYER, better=3), "a play must be a Play, or notation such as"),

@@ -221,6 +221,19 @@ def test_a_game_that_could_not_be_deleted_is_shown_again(page, server):
     page.wait_for_selector(link)
 
 
+def test_a_game_deleted_elsewhere_stays_deleted(page, server):
+    page.clock.install()
+    begin(page, server, opponent="pubeval", seed=4)
+    game = game_of(page)
+    page.goto(f"{server.address}/#/history")
+    page.click(f"li:has(a[href$='{game}']) button")
+    page.request.delete(f"{server.address}/api/v1/games/{game}")
+    with page.expect_response(f"**/games/{game}"):
+        page.clock.fast_forward(8000)
+    page.wait_for_function("() => !document.querySelector('.toast')")
+    assert not page.is_visible(f"a[href$='{game}']")
+
+
 def test_a_position_is_set_up_once_the_server_is_back(page, server):
     page.goto(f"{server.address}/#/position")
     page.wait_for_selector("#save-svg")
@@ -325,6 +338,7 @@ def test_another_language_keeps_a_half_made_play(page, server):
     begin(page, server, opponent="pubeval", seed=4)  # 4-3
     press(page, 24)
     speak(page, "de")
+    assert page.evaluate("document.activeElement.id") == "settings"
     page.wait_for_selector("#ok:has-text('Bestätigen')")
     assert "1 auf 24, 1 auf 20" in board(page)
     page.click("#undo")

@@ -48,7 +48,7 @@ export function post(path, body) {
 }
 
 export function remove(path) {
-  return json(path, { method: "DELETE", keepalive: true });
+  return json(path, { method: "DELETE", keepalive: true }).catch((error) => { if (error.status !== 404) throw error; });
 }
 
 /** Posts and passes each line of the answer to `read` as it arrives, to a view that is still shown. */

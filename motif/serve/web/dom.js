@@ -2,18 +2,18 @@
 
 import { language, t } from "./texts.js";
 
-const SVG = "http://www.w3.org/2000/svg";
+const SVG = "http://www.w3.org/2000/svg", EMPTY = [null, undefined, false];
 
 /** Fills `node` with attributes, which may be left out, and children. */
 function filled(node, [first, ...rest]) {
   const hasAttributes = first?.constructor === Object, children = hasAttributes ? rest : [first, ...rest];
   for (const [name, value] of Object.entries(hasAttributes ? first : {})) {
-    if (value === null || value === undefined || value === false) continue;
+    if (EMPTY.includes(value)) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (["value", "checked", "selected"].includes(name)) node[name] = value;
     else node.setAttribute(name, value === true ? "" : value);
   }
-  node.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(...children.flat(3).filter((child) => !EMPTY.includes(child)));
   return node;
 }
 
@@ -34,7 +34,7 @@ export function button(words, act, { id, key, primary = false, small = false, ..
   return h("button", { type: "button", id, class: kind, title: key && t("key", { key }), onclick: act, ...more }, words);
 }
 
-export function plain(words, act, more = {}) {
+export function plain(words, act, more) {
   return button(words, act, { class: "plain play", ...more });
 }
 
@@ -49,7 +49,7 @@ export function pointed(act, one) {
   return { onpointerenter: (event) => isHover(event) && act(one), onpointerleave: off, onfocusin: (event) => isHover(event) && act(one), onfocusout: off };
 }
 
-export function linkTo(words, href, more = {}) {
+export function linkTo(words, href, more) {
   return h("a", { class: "button", href, ...more }, words);
 }
 
@@ -66,12 +66,12 @@ export function field(name, control, ...more) {
 }
 
 export function choice(id, options, chosen, act) {
-  return h("select", { id, onchange: (event) => act(event.target.value) },
+  return h("select", { id, onchange: (event) => act?.(event.target.value) },
     options.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
 }
 
-export function checkbox(id, words, checked, act = () => {}) {
-  return h("label", { class: "check" }, h("input", { type: "checkbox", id, checked, onchange: (event) => act(event.target.checked) }), words);
+export function checkbox(id, words, checked, act) {
+  return h("label", { class: "check" }, h("input", { type: "checkbox", id, checked, onchange: (event) => act?.(event.target.checked) }), words);
 }
 
 export function section(title, ...children) {
@@ -86,7 +86,7 @@ export function radio(name, value, checked, act, ...words) {
   return h("label", { class: "check" }, h("input", { type: "radio", name, value, checked, onchange: act }), ...words);
 }
 
-export function fault(words = "", more = {}) {
+export function fault(words = "", more) {
   return h("p", { class: "fault", role: "alert", ...more }, words);
 }
 

@@ -34,7 +34,7 @@ export async function showNewGame() {
     const rules = Object.fromEntries(RULES.map((key) => [key, money.querySelector(`#rule-${key}`).checked]));
     return attempt(() => begin({ opponent: opponent.value, length: Number(length.value), ...rules, seed: wanted }));
   };
-  const seat = choice("seat", [0, 1].map((one) => [one, t(`seat ${one}`)]), 0, () => {});
+  const seat = choice("seat", [0, 1].map((one) => [one, t(`seat ${one}`)]), 0);
   const file = h("input", { type: "file", accept: ".mat,.txt", id: "load", onchange: () => attempt(async () => {
     const mat = await file.files[0].text();
     file.value = "";

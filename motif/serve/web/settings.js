@@ -14,6 +14,7 @@ export function showSettings() {
     await loadTexts(tag);
     shown.close();
     dispatchEvent(new Event("language"));
+    document.getElementById("settings").focus();
     showSettings();
   }));
   const shown = dialog(t("settings"), h("div", { class: "preferences" }, choices, languages),

@@ -338,7 +338,6 @@ def test_another_language_keeps_a_half_made_play(page, server):
     begin(page, server, opponent="pubeval", seed=4)  # 4-3
     press(page, 24)
     speak(page, "de")
-    assert page.evaluate("document.activeElement.id") == "settings"
     page.wait_for_selector("#ok:has-text('Bestätigen')")
     assert "1 auf 24, 1 auf 20" in board(page)
     page.click("#undo")
@@ -402,6 +401,18 @@ def test_another_language_keeps_a_question(page, server):
     assert pips(page) == shown
     assert "von 1 richtig" in page.text_content(".panel")
     assert page.is_enabled("#ok")
+
+
+def test_another_language_keeps_the_focus(page, server):
+    page.goto(f"{server.address}/#/learn/opening")
+    page.wait_for_selector("#ok")
+    page.click("#settings")
+    page.focus("#languages")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector("dialog[aria-label='Einstellungen']")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    assert page.evaluate("document.activeElement.id") == "settings"
 
 
 def test_another_language_keeps_what_was_typed(page, server):

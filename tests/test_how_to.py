@@ -115,13 +115,15 @@ def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch, stack):
         assert (tmp_path / "match.html").read_text("utf-8").startswith("<!")
 
 
+_EXPLAIN = ("is better than 18/15* 6/4", [("explain z92DAADNdgEwGA 32 --versus 18/15*,6/4", "")])
 SHOWN: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "explain": ("is better than 18/15* 6/4", [("explain z92DAADNdgEwGA 32 --versus 18/15*,6/4", "")]),
-    "match-analysis": (
+    "README.md": _EXPLAIN,
+    "docs/how-to/explain.md": _EXPLAIN,
+    "docs/how-to/match-analysis.md": (
         "3 games, score 6 to 0",
         [("play keith-v1 pubeval --length 5 --seed 4 --save match.mat", ""), ("analyse match.mat", "")],
     ),
-    "play": (
+    "docs/how-to/play.md": (
         "[yes, no, why]: why",
         [
             (
@@ -141,7 +143,7 @@ def test_an_excerpt_is_what_the_commands_print(page, tmp_path):
     for words, typed in commands:
         command = [sys.executable, "-m", "motif", *words.split()]
         out = run(command, cwd=tmp_path, input=typed, capture_output=True, text=True, check=True).stdout
-    texts = [block.text for block in blocks((FOLDER / f"{page}.md").read_text("utf-8"))]
+    texts = [block.text for block in blocks((ROOT / page).read_text("utf-8"))]
     (shown,) = (text for text in texts if part in text)
     printed = iter([line.rstrip() for line in out.splitlines()])
     # Each line is looked for behind the previous one.

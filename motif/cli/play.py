@@ -148,7 +148,7 @@ def play(
 ) -> None:
     """Play a match or money games in the terminal.
 
-    The prompt lists what you can type.  With --json the dialogue goes to stderr.
+    At every prompt, ? lists what you can type.  With --json the dialogue goes to stderr.
     """
     from motif.rollouts.games import SeededDice
     from motif.session.advisor import Advisor

@@ -43,7 +43,7 @@ def a_match(folder: Path, stack: ExitStack) -> Prepared:
 
 def nets(folder: Path, stack: ExitStack) -> Prepared:
     """Export the net that the page exports by a command, and write another net."""
-    pytest.importorskip("onnxruntime", reason="the extra nets is not installed")
+    pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
     from tests.evaluators.nets.made_nets import score_net
 
     (export,) = re.findall(r"^motif (export .*)$", (FOLDER / "nets.md").read_text("utf-8"), re.MULTILINE)

@@ -521,10 +521,7 @@ def sample_evaluator_games(
     starts: None = None,
     labeller: Evaluator | None = None,
 ) -> Dataset:
-    """Do the work of `sample_games` with an evaluator that is not compiled, without starting positions.
-
-    Its games have no other `starts`.
-    """
+    """Do the work of `sample_games` with an evaluator that is not compiled, without starting positions."""
     check_stop()
     games = recorded or games_of(evaluator, settings.seed, settings.noise, first, count)
     unlabelled = replace(settings, candidates=0, label=OUTCOME if settings.is_by_outcome else "")

@@ -75,7 +75,7 @@ class PlayerAnswer(Answer):
     who: str
     """Description of the player."""
     chances: bool
-    """Whether its probabilities are calibrated; otherwise they only rank plays."""
+    """Whether its probabilities can decide about the cube; otherwise they only rank plays."""
     rollouts: bool
     """Whether it can play rollouts over HTTP, without @1 or @2."""
 

@@ -123,7 +123,7 @@ _MatchOptions: Any = _model_of(
             Literal["me", "opponent", "none", "centre", "you"] | None,
             Field(
                 description="Owner of the cube: me (the player on roll), opponent or none. "
-                "centre, as in answers, is none; you, as on the command line, is the opponent."
+                "centre, as in answers, is none; you is the opponent."
             ),
         ],
     },

@@ -248,7 +248,7 @@ class GameProgress:
         """The unanswered double, beaver or raccoon."""
 
     def apply(self, action: Action) -> None:
-        """Apply an action, whose play must be legal; raise `RecordError` if the action is out of order."""
+        """Apply an action, whose play must be possible; raise `RecordError` if the action is out of order."""
         self._check_going()
         if isinstance(action, Turn):
             self._roll(action)
@@ -441,7 +441,7 @@ def check_scores(record: MatchRecord) -> None:
 
 
 def check_record(record: MatchRecord) -> None:
-    """Raise `RecordError` unless `record` is a record of legal play with at least one game."""
+    """Raise `RecordError` unless `record` has at least one game and all its actions are possible."""
     names = record.players
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise RecordError(f"a record must have the names of two players, not {shown(names)}")

@@ -105,7 +105,8 @@ def mat_name(name: str) -> str:
 def parse_mat(text: str, name: str = "text") -> MatchRecord:
     """Parse the `text` of a .mat file; errors call the file `name`.
 
-    Raises `RecordError`, naming the file, line, game and move, if the text is not a record of legal play.
+    Raises `RecordError`, naming the file, line, game and move, if the text is not a record or has an
+    impossible action.
     """
     if "\n" not in text:
         text = text.replace("\r", "\n")

@@ -56,12 +56,12 @@ def read_match(path: Path | str) -> MatchRecord:
     Returns
     -------
     MatchRecord
-        The record of the match.
+        The record of the match; an illegal play that the board allows is kept (``Play.is_legal`` is False).
 
     Raises
     ------
     RecordError
-        If the file cannot be read or is not a record of legal play; the message says where.
+        If the file cannot be read or has an impossible action; the message says where.
     """
     if not isinstance(path, str | Path):
         raise RecordError(f"invalid match file {shown(path)}: it must be a path")
@@ -75,8 +75,8 @@ def parse_match(content: bytes, name: str) -> MatchRecord:
     """Parse the `content` of a match file in any format; errors call the file `name`.
 
     Time and memory are bounded for any `content`: files beyond the limits in `motif.runtime.limits` are
-    refused before they are unpacked or parsed.  Raises `RecordError` if `content` is not a record of legal
-    play with at least one game.
+    refused before they are unpacked or parsed.  Raises `RecordError` if `content` is not a record with at
+    least one game, or has an impossible action.
     """
     record = _parsed(content, name)
     if not record.games:
@@ -144,7 +144,7 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
     SettingError
         If the suffix is not supported.
     RecordError
-        If `record` is something else, has no games, or is not a record of legal play.
+        If `record` is something else, has no games, or has an impossible action.
     FileError
         If the file cannot be written.
     """

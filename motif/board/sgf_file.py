@@ -83,7 +83,8 @@ def sgf_text(record: MatchRecord, notes: Annotations | None = None) -> str:
 def parse_sgf(text: str, name: str = "text") -> MatchRecord:
     """Parse the `text` of an .sgf file; errors call the file `name`.
 
-    Raises `RecordError`, naming the file, line and game, if the text is not a record of legal play.
+    Raises `RecordError`, naming the file, line and game, if the text is not a record or has an impossible
+    action.
     """
     games: list[GameRecord] = []
     tags: dict[tuple[str, str], None] = {}

@@ -62,8 +62,8 @@ _GZIP = b"\x1f\x8b"
 def parse_xg(content: bytes, name: str) -> MatchRecord:
     """Parse the `content` of an .xg file; errors call the file `name`.
 
-    Raises `RecordError` if gammonview is missing or cannot read the file, if a play is illegal, or if the
-    file exceeds `motif.runtime.limits`.
+    Raises `RecordError` if gammonview is missing or cannot read the file, if an action is impossible, or if
+    the file exceeds `motif.runtime.limits`.
     """
     file_kind = "an .xg file; export the match from eXtreme Gammon as .mat"
     return _parse("convert_xg", content, name, file_kind, _checked_xg)
@@ -206,7 +206,7 @@ def _play_to(after: Position, before: Position, roll: tuple[int, int]) -> Play:
         play = illegal_play(list(zip(starts, ends, strict=True)), before, plays)
         if play is not None and play.position == after:
             return play
-    raise RecordError("the play of the roll {}{} is not legal".format(*roll))
+    raise RecordError("no play of the roll {}{} leads to the next position".format(*roll))
 
 
 def _tags(document: dict[str, Any], length: int) -> Iterator[tuple[str, str]]:

@@ -214,6 +214,7 @@ def play_tournament(
     Returns
     -------
     TournamentResult
+        Ratings with their standard errors, and the result of each pairing.
 
     Raises
     ------

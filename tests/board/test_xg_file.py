@@ -151,7 +151,7 @@ def test_a_set_up_position_with_dice_is_an_illegal_play(monkeypatch):
 
 def test_a_play_that_checkers_cannot_make_is_named():
     dance = Turn(0, (2, 1), Play(Position.start().switch_sides(), (), ()))
-    with pytest.raises(RecordError, match=r"match\.xg: game 1, action 1: .*not legal"):
+    with pytest.raises(RecordError, match=r"match\.xg: game 1, action 1: no play of the roll"):
         parse_xg(xg_content(with_first_turn(dance)), "match.xg")
 
 

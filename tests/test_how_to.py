@@ -16,6 +16,7 @@ from subprocess import run
 
 import pytest
 
+import motif
 from motif.cli.main import main
 from tests.short_rollouts import shorten_rollouts
 from tools.import_graph import ROOT
@@ -150,6 +151,17 @@ def test_an_excerpt_is_what_the_commands_print(page, tmp_path):
     assert [
         line for line in shown.splitlines() if line.strip() not in ("", "...") and line not in printed
     ] == []
+
+
+@pytest.mark.slow
+def test_the_quoted_effects_are_those_of_terms():
+    page = (FOLDER / "terms.md").read_text("utf-8")
+    quotes = [
+        " ".join(quote.replace("\n> ", " ").split())
+        for quote in re.findall(r"^> (.+(?:\n> .+)*)", page, re.MULTILINE)
+    ]
+    assert len(quotes) == 2
+    assert set(quotes) <= {effect.sentence for effect in motif.terms("latest").effects}
 
 
 def test_a_failing_program_is_detected(tmp_path, monkeypatch, stack):

@@ -58,7 +58,7 @@ class Board(Question):
         for place in _NAMES.values():
             taken = getattr(other, f"place{place}")
             if taken and counts[OWN_BAR - place] > 0:
-                raise PositionError(f"both players have checkers on the {place} point of the one not on roll")
+                raise PositionError(f"both players have checkers on the opponent's {place} point")
             counts[OWN_BAR - place] -= taken
         return Position(counts)
 

@@ -218,7 +218,7 @@ def _options(words: list[str], rules: Rules) -> Options:
             if not waiting or waiting.pop().strip("0.+-"):
                 raise SettingError("noise must be 0")
         else:
-            raise SettingError(f"syntax error, unexpected {quoted(name)} behind the board")
+            raise SettingError(f"syntax error, unexpected {quoted(name)} after the board")
     return options
 
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from motif.contests.result import CubelessFigures, LuckAdjusted
 
 
-_LUCK = 0.05
-"""Smallest p-value that does not count as a win."""
+_SIGNIFICANCE = 0.05
+"""Default significance level: a smaller p-value counts as a win."""
 _PLAYERS = f"{PLAYERS} Also: random, best-of-four."
 
 
@@ -89,7 +89,7 @@ def match(
             "difference between equal players.",
             "P",
         ),
-    ] = 0.05,
+    ] = _SIGNIFICANCE,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -114,6 +114,8 @@ def match(
     length, cube, jacoby = rules.length, rules.has_cube, rules.has_jacoby
     if until_certain and (length or cube or luck_adjusted):
         raise SettingError("--until-certain requires money games without a cube and without luck adjustment")
+    if significance != _SIGNIFICANCE and (length or cube):
+        raise SettingError("--significance: has no effect in matches and with a cube")
     # "latest" and the name of the newest weights are the same player.
     first, second = own_name(first), own_name(second)
     same: dict[str, Any] = {"seed": seed, "jobs": jobs, "cube": cube, "luck_adjusted": luck_adjusted}
@@ -147,7 +149,7 @@ def _print_result(result: "ContestResult", first: str, second: str, until_certai
         what = (
             f"{first} wins {_share(adjusted)} of the matches{_chance(adjusted)}"
             if result.rules.length
-            else _points_sentence(adjusted, first, second)
+            else _points_sentence(adjusted, first, second, level=_level(result))
         )
         say(f"luck-adjusted by {adjusted.judge}: {what}")
     if result.se is None:
@@ -168,7 +170,7 @@ def _print_games(
         say(_why(result.games, cubeless, first, second))
     # This p allows for stopping at any time, so it is larger than ± suggests.
     more = ", valid under optional stopping" * until_certain
-    say(_points_sentence(result, first, second, result.games, more))
+    say(_points_sentence(result, first, second, result.games, more, _level(result)))
 
 
 def _note_odd(wanted: int | None, played: int) -> None:
@@ -203,8 +205,18 @@ def _counted(count: int, length: int = 0) -> str:
     )
 
 
+def _level(result: "ContestResult") -> float:
+    """Return the p-value below which a result counts as a win."""
+    return result.cubeless.significance if result.cubeless else _SIGNIFICANCE
+
+
 def _points_sentence(
-    of: "ContestResult | LuckAdjusted", first: str, second: str, games: int = 0, more: str = ""
+    of: "ContestResult | LuckAdjusted",
+    first: str,
+    second: str,
+    games: int = 0,
+    more: str = "",
+    level: float = _SIGNIFICANCE,
 ) -> str:
     """Return which player is ahead and by how much, over a number of `games` unless it is 0."""
     over = f" over {counted(games, 'game')}" if games else ""
@@ -212,7 +224,7 @@ def _points_sentence(
     if of.mean == 0:
         return f"{first} and {second} are even: {points}"
     winner, loser = (first, second) if of.mean > 0 else (second, first)
-    is_clear = of.p_value is not None and of.p_value < _LUCK
+    is_clear = of.p_value is not None and of.p_value < level
     return f"{winner} {'beats' if is_clear else 'is ahead of'} {loser} by {points}"
 
 

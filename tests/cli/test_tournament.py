@@ -116,6 +116,15 @@ def test_a_match_says_why_it_ended(motif, motif_json):
     assert motif_json(*even)["stopped"] == "all games played"
 
 
+def test_both_sentences_on_a_match_use_its_significance_level(motif):
+    words = ("match", "simple", "random", "--games", 40, "--until-certain", "--jobs", 1, "--significance")
+    strict, lax = (" ".join(motif(*words, level).out.split()) for level in (0.001, 0.06))
+    assert "no significant difference (99.9 % confidence)" in strict
+    assert re.search(r"simple is ahead of random by .* \(p = 0\.0[1-4]\d*, valid", strict)
+    assert "simple is better (94 % confidence)" in lax
+    assert re.search(r"simple beats random by .* \(p = 0\.05\d*, valid", lax)
+
+
 def test_a_lead_by_luck_is_not_significant(motif):
     out = motif("match", "simple", "simple", "--games", 60, "--jobs", 1).out
     assert "simple and simple are even: 0.000 ± 0.000 points per game over 60 games (p = 1)" in out
@@ -177,6 +186,11 @@ def test_an_odd_number_of_games_is_one_more(motif):
         (("match", "pubeval", "random", "--games", "9" * 20), "--games must be below 2**31"),
         (("match", "pubeval", "random", "--significance", "1"), "--significance must be above 0 and below 1"),
         (("match", "pubeval", "random", "--cube", "--until-certain"), "requires money games without a cube"),
+        (
+            ("match", "pubeval", "random", "--length", "3", "--significance", "0.1"),
+            "--significance: has no effect in matches and with a cube",
+        ),
+        (("match", "pubeval", "random", "--cube", "--significance", "5"), "--significance: has no effect in"),
         (("match", "pubeval", "random", "--jacoby"), "require money games with --cube"),
         (
             ("tournament", "pubeval", "random", "--length", "3", "--no-jacoby"),

@@ -537,17 +537,15 @@ def self_play_positions(
     return np.concatenate(pieces)
 
 
-def dataset_positions(folder: Path, most: int, class_name: str | None) -> Board:
+def dataset_positions(folder: Path, most: int, class_name: str | None, least: int = MIN_BOARDS) -> Board:
     """Return at most `most` positions (n, 26) of a dataset, of one class or all, spread evenly over it.
 
-    Raises `DatasetError` for an unreadable dataset or fewer than `MIN_BOARDS` positions.
+    Raises `DatasetError` for an unreadable dataset or fewer than `least` positions.
     """
     boards = np.concatenate([of_class(piece.boards, class_name) for piece in read_parts(folder)])
-    if len(boards) < MIN_BOARDS:
+    if len(boards) < least:
         kind = f"{class_name} " if class_name else ""
-        raise DatasetError(
-            f"{folder}: an analysis needs at least {MIN_BOARDS} {kind}positions, not {len(boards)}"
-        )
+        raise DatasetError(f"{folder}: an analysis needs at least {least} {kind}positions, not {len(boards)}")
     return boards[spread_rows(len(boards), most)]
 
 

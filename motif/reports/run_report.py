@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 
-from motif.analysis.evaluator_analysis import self_play_positions
+from motif.analysis.evaluator_analysis import MIN_BOARDS, dataset_positions, self_play_positions
 from motif.analysis.term_report import (
+    MAX_BOARDS,
     EffectSummary,
     TermSummary,
     board_terms,
     chosen_head,
-    dataset_boards,
     effect_summaries,
     fitted_terms,
     observed_positions,
@@ -216,8 +216,8 @@ def draw_run(
     """Draw the plots and the self-contained page of the finished versions of the run in `folder`.
 
     The page, by default report.html in `folder`, shows `top` terms and, with `benchmarks`, error rates and
-    the `worst` decisions of the last version.  `seed` determines the games played if the samples are missing.
-    Raises a `MotifError` for files that cannot be read or written, and if no version is finished.
+    the `worst` decisions of the last version.  `seed` determines the games played if its samples are missing
+    or too few.  Raises a `MotifError` if files cannot be read or written, or no version is finished.
     """
     run = read_run(folder)
     # Read everything before drawing anything.
@@ -225,7 +225,7 @@ def draw_run(
     weights, table = run.weights[run.last], run.homes[run.last] / TERMS
     place = _CLASS, chosen_head(weights, _CLASS, None)
     known = table_terms(table, weights, *place) if table.exists() else None
-    boards = _boards(run, seed, jobs)
+    boards, sampled = _boards(run, seed, jobs)
 
     def measure_and_draw() -> tuple[RunBenchmark | None, list[str]]:
         measured = run_benchmark(run.weights, benchmarks, worst)
@@ -236,7 +236,7 @@ def draw_run(
 
     with ThreadPoolExecutor(1) as pool:
         beside = pool.submit(measure_and_draw)
-        terms, effects = _run_terms(run, known, boards, place, top, tell)
+        terms, effects = _run_terms(run, known, boards, sampled, place, top, tell)
         measured, drawn = beside.result()
     pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
     path = folder / _REPORT if page is None else page
@@ -264,36 +264,43 @@ def _picture(path: Path) -> Picture:
     return Picture(heading, path.read_bytes(), caption)
 
 
-def _boards(run: RunFiles, seed: int, jobs: int | None) -> Board:
-    """Return positions of the last version's dataset, or of its own games if the dataset is missing."""
+def _boards(run: RunFiles, seed: int, jobs: int | None) -> tuple[Board, bool]:
+    """Return positions (n, 26), and whether they are samples of the last version.
+
+    Otherwise the samples are missing or fewer than `MIN_BOARDS`, and the positions come from its own games.
+    """
     if run.pools is not None:
-        return dataset_boards(run.pools[-1], _CLASS)
+        boards = dataset_positions(run.pools[-1], MAX_BOARDS, _CLASS, least=0)
+        if len(boards) >= MIN_BOARDS:
+            return boards, True
     player = static_player(from_weights(run.weights[run.last]))
-    return self_play_positions(player, _POSITIONS, _CLASS, seed=seed, jobs=jobs)
+    return self_play_positions(player, _POSITIONS, _CLASS, seed=seed, jobs=jobs), False
 
 
 def _run_terms(
     run: RunFiles,
     known: HeadTerms | None,
     boards: Board,
+    sampled: bool,
     place: tuple[str, str],
     top: int,
     tell: Callable[[str], None],
 ) -> tuple[RunTerms, Picture]:
     """Return the last version's `top` terms and parameters of a class and head, and their picture.
 
-    Terms have standard errors if they are `known` from the table of terms or come from the samples of the
-    fit, and none with hidden units or if there are no samples; then they come from `boards`.
+    `boards` and `sampled` are those of `_boards`.  Terms have standard errors if they are `known` from the
+    table of terms or come from the samples of the fit, and none with hidden units or if the boards are not
+    sampled; then they come from `boards`.
     """
     weights, source = run.weights[run.last], "the positions it was fitted to"
     if known is not None:
         terms = known
-    elif run.pools is not None and not has_hidden_units(weights, *place):
+    elif run.pools is not None and sampled and not has_hidden_units(weights, *place):
         tell(f"{weights.name}: standard errors of the terms")
         terms, _ = fitted_terms(run.pools, weights, *place)
     else:
         terms, count = board_terms(boards, weights, *place)
-        source = f"{count:,} {'self-play positions' if run.pools is None else 'positions of its samples'}"
+        source = f"{count:,} {'positions of its samples' if sampled else 'self-play positions'}"
     seen = observed_positions(weights, boards, *place)
     told, effects = term_summaries(weights, terms, seen, top), effect_summaries(seen, top)
     units = unit_summaries(weights, *place, seen.boards)[:top]

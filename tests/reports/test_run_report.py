@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import typer
 
+from motif.analysis.evaluator_analysis import MIN_BOARDS
 from motif.analysis.term_report import (
     board_terms,
     dataset_boards,
@@ -42,7 +43,7 @@ from motif.reports.run_report import (
 from motif.runtime.errors import DatasetError, FileError, MotifError
 from tests.benchmarks.rates import error_rates
 from tests.evaluators.made_weights import made_layer
-from tests.reports.made_run import made_samples, made_summary, made_weights, write_run
+from tests.reports.made_run import made_samples, made_summary, made_weights, write_run, write_samples
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 ODD_NAME = "<b>&\"'$x_y$"
@@ -203,6 +204,17 @@ def test_samples_that_are_gone_leave_its_own_games(tmp_path):
     assert "the 5 most important of the" in page.text
     assert "measured on 2,000 self-play positions" in page.text
     assert "one standard error, clustered" not in page.text
+
+
+def test_samples_with_few_contact_positions_leave_its_own_games(tmp_path):
+    write_run(tmp_path, 1)
+    folder, samples = tmp_path / "v0" / "samples", made_samples()
+    contact = np.flatnonzero(samples.position_class == 0)
+    write_samples(folder, samples.rows(np.delete(np.arange(len(samples)), contact[MIN_BOARDS - 1 :])))
+    report = draw_run(tmp_path, seed=3, jobs=1, top=5)
+    assert report.terms.source == "2,000 self-play positions"
+    assert len(report.pictures) == 3
+    assert "measured on 2,000 self-play positions" in read_page(tmp_path).text
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 
 from motif.contests.result import MIN_PAIRS
 from motif.evaluators.lookahead import DEFAULT_DEPTH, DEPTHS, MAX_PLIES
+from motif.evaluators.weight_file import LINE_WANTED, is_line
 from motif.learning.fit import NO_TERM_TABLE
 from motif.learning.fit_settings import FitSettings
 from motif.runtime.documents import Entry, yaml_document, yaml_text
@@ -94,6 +95,8 @@ class BootstrapConfig:
 
     def check(self) -> None:
         """Raise a `MotifError` for an invalid value."""
+        if not is_line(self.name) or not is_line(self.label(_MAX_VERSIONS)):
+            raise SettingError(f"name {LINE_WANTED}, including the version, not {shown(self.name)}")
         if not 0 <= self.seed < _SEED_LIMIT:
             raise SettingError(f"seed must be at least 0 and below {_SEED_LIMIT}, not {shown(self.seed)}")
         self.fit_settings().check()

@@ -10,7 +10,7 @@ Matches are played in parallel, one game each: all games at the same score are p
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from motif.runtime.arrays import IntArray
 
 _MAX_GAMES = 2 * MAX_MATCH_LENGTH
 """Upper bound on the number of games of a match, because each game scores at least one point."""
+_model_of = lru_cache(maxsize=256)(cube_model_for)
+"""`cube_model_for`, with a cache for more scores, as all matches of a contest meet the same ones again."""
 
 
 def cube_player(player: Player, evaluator: Evaluator) -> CubePlayer:
@@ -104,7 +106,7 @@ def play_match_pairs(
         for match in going:
             by_state[match.state()].append(match)
         for state, group in by_state.items():
-            cubes = cube_model_for(state) if rules.cube else without_doubles(state)
+            cubes = _model_of(state) if rules.cube else without_doubles(state)
             _play_games(players, cubes, group, dice, judge)
         going = [match for match in going if match.winner is None]
     wins, luck = np.array([(match.winner == 0, match.luck) for match in matches], np.float64).T

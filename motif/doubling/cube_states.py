@@ -30,6 +30,7 @@ from motif.evaluators.cube_model import (
     EVEN,
     MAX_STATES,
     NO_CUBE,
+    NO_TABLE,
     CubeModel,
     ExactValues,
     known_boards,
@@ -42,8 +43,8 @@ from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 MATCH_CHECKERS = 4
 """Maximum number of checkers per side for which match values of all positions are computed."""
 _KEPT = 256
-_SCORES_KEPT = 24
-"""Number of exact tables of match values in the cache, 5 MB each."""
+_SCORES_KEPT = 64
+"""Number of exact tables of match values in the cache, 1 to 9 MB each."""
 
 
 def cube_model_for(
@@ -60,11 +61,14 @@ def cube_model_for(
     # The rules of money play have no effect in a match.
     if state.length:
         state = replace(state, jacoby=False, beavers=False, raccoons=False)
-    return _cube_model_for(state, table, as_efficiency(efficiency))
+    model = _without_table(state, table, as_efficiency(efficiency))
+    exact = _match_table(_first_state(state), table) if state.length else _money_table()
+    return model._replace(exact=model.exact._replace(table=exact))
 
 
 @lru_cache(maxsize=_KEPT)
-def _cube_model_for(state: MatchState, table: MatchEquityTable | None, efficiency: Efficiency) -> CubeModel:
+def _without_table(state: MatchState, table: MatchEquityTable | None, efficiency: Efficiency) -> CubeModel:
+    """Return the model of `cube_model_for` without its exact table, which is large."""
     levels = cube_levels(state)
     unit = scale(state, table)
     parts = []
@@ -74,13 +78,11 @@ def _cube_model_for(state: MatchState, table: MatchEquityTable | None, efficienc
         parts.append(fixed_cube_model(there, table, own_unit, efficiency))
     cube = np.array([shown for shown, _ in levels], np.int64)
     if state.length:
-        first = _first_state(state)
-        exact, places = _match_table(first, table), cube_levels(first)
+        places = cube_levels(_first_state(state))
         column = np.array([[places[level]] * 2 for level in levels])
         like, ratio = np.arange(len(levels)), np.ones(len(levels))
         middle, factor = np.array([unit.middle, 1 - unit.middle]), np.full(len(levels), 1 / unit.half)
     else:
-        exact = share_table(_money_table(), _money_table)
         owners = [owner for _, owner in levels]
         like = np.array([owners.index(owner) for owner in owners])
         ratio = cube / cube[like]
@@ -105,7 +107,7 @@ def _cube_model_for(state: MatchState, table: MatchEquityTable | None, efficienc
         like.astype(np.int64),
         ratio,
         state.beavers,
-        ExactValues(exact, column.astype(np.int64), middle, factor),
+        ExactValues(NO_TABLE, column.astype(np.int64), middle, factor),
     )
 
 
@@ -125,7 +127,7 @@ def state_after_take(state: MatchState) -> int:
 
 @lru_cache(maxsize=1)
 def _money_table() -> FloatArray:
-    return money_cubes()[None]
+    return share_table(money_cubes()[None], _money_table)
 
 
 def _first_state(state: MatchState) -> MatchState:

@@ -23,9 +23,9 @@ Sources: Rick Janowski, Take-Points in Money Games (1993), as in gnubg's `Cl2CfM
 model (Joern Thyssen's `GetPoints` and `Cl2CfMatch`).
 """
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from weakref import finalize
 
 import numpy as np
 
@@ -118,8 +118,8 @@ class CubeModel(NamedTuple):
     def __reduce__(self) -> tuple[Any, ...]:
         # Large tables are not pickled: the receiving process computes or looks them up.
         table = self.exact.table
-        maker = next((maker for array, maker in tuple(_SHARED_TABLES) if array is table), None)
-        exact = self.exact._replace(table=table if maker is None else _NO_TABLE)
+        maker = _MAKERS.get(id(table))
+        exact = self.exact._replace(table=table if maker is None else NO_TABLE)
         return _unpickled, (tuple(self._replace(exact=exact)), maker)
 
     @property
@@ -128,17 +128,16 @@ class CubeModel(NamedTuple):
         return int(self.kind[self.state]) == CUBELESS
 
 
-_NO_TABLE = frozen(np.zeros((1, 0, 0, 1)))
-_SHARED_TABLES: deque[tuple[FloatArray, Callable[[], FloatArray]]] = deque(maxlen=64)
-"""Exact tables that several models share, and the functions that make them."""
+NO_TABLE = frozen(np.zeros((1, 0, 0, 1)))
+_MAKERS: dict[int, Callable[[], FloatArray]] = {}
+"""Functions that make the exact tables that several models share, by the table's `id`."""
 
 
 def share_table(table: FloatArray, maker: Callable[[], FloatArray]) -> FloatArray:
     """Return `table`, read only; models that contain it are pickled with `maker` in its place."""
-    frozen(table)
-    if all(array is not table for array, _ in tuple(_SHARED_TABLES)):
-        _SHARED_TABLES.append((table, maker))
-    return table
+    _MAKERS[id(table)] = maker
+    finalize(table, _MAKERS.pop, id(table), None)
+    return frozen(table)
 
 
 def _unpickled(fields: tuple[Any, ...], maker: Callable[[], FloatArray] | None) -> CubeModel:
@@ -164,7 +163,7 @@ def one_state(
         np.zeros(1, np.int64),
         np.ones(1),
         False,
-        ExactValues(_NO_TABLE, np.zeros((1, 2), np.int64), np.zeros(2), np.ones(1)),
+        ExactValues(NO_TABLE, np.zeros((1, 2), np.int64), np.zeros(2), np.ones(1)),
     )
 
 

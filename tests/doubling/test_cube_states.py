@@ -1,7 +1,9 @@
 """Lookahead with a cube, compared with a recursion in plain Python, and consistent from every side."""
 
+import gc
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -216,3 +218,11 @@ def test_no_play_is_worth_more_than_the_opponents_cash_allows(boards):
             pairs = evaluator.cube_equities(batch.boards, cube_model, 1)
             assert (values <= -np.minimum(pairs[:, 1], 1.0) + 1e-9).all() or evaluator is JUDGE
             assert (-best_of_double(cube_model, 1, pairs) <= -np.minimum(pairs[:, 1], 1.0) + 1e-9).all()
+
+
+def test_models_of_earlier_scores_keep_no_table():
+    first = ref(cube_model_for(MatchState(length=9)).exact.table)
+    for own, opponent in product(range(8), repeat=2):
+        cube_model_for(MatchState(length=8, own_score=own, opponent_score=opponent))
+    gc.collect()
+    assert first() is None

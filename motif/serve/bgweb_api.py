@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, create_model
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, create_model
 
 from motif.board.match_state import MatchState
 from motif.board.moves import legal_plays
@@ -83,10 +83,12 @@ class MoveArgs(Question):
         StrictInt,
         Field(ge=0, alias="max-moves", description="Maximum number of plays to return; 0 returns all."),
     ] = 0
-    score_moves: Annotated[bool, Field(alias="score-moves", description="Rank the plays, with equities.")] = (
-        True
+    score_moves: Annotated[
+        StrictBool, Field(alias="score-moves", description="Rank the plays, with equities.")
+    ] = True
+    cubeful: Annotated[StrictBool, Field(description="Value plays with a cube in the centre, for money.")] = (
+        False
     )
-    cubeful: Annotated[bool, Field(description="Value plays with a cube in the centre, for money.")] = False
 
 
 _POINTS = [str(point) for point in range(1, POINTS + 1)]

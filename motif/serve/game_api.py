@@ -6,7 +6,7 @@ from typing import Annotated, Literal, TypedDict, TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response
-from pydantic import Field, StrictInt
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from motif.analysis.judge import known_error_rate
 from motif.board.rules import MAX_MATCH_LENGTH
@@ -46,10 +46,10 @@ class NewGameQuestion(Question):
     opponent: OpponentName
     length: Annotated[StrictInt, Field(ge=0, le=MAX_MATCH_LENGTH)] = 0
     """Points of the match; 0: money."""
-    cube: bool = True
-    jacoby: bool = False
-    beavers: bool = False
-    raccoons: bool = False
+    cube: StrictBool = True
+    jacoby: StrictBool = False
+    beavers: StrictBool = False
+    raccoons: StrictBool = False
     name: Annotated[str, Field(max_length=40)] = YOU
     """Your name in records."""
     seed: Seed = None
@@ -75,7 +75,7 @@ class DecisionQuestion(Question):
     """The play, for `play`."""
     lose: Short = ""
     """single, gammon or backgammon, for `resign`."""
-    tutor: Annotated[float, Field(ge=0)] | None = None
+    tutor: Annotated[StrictFloat, Field(ge=0)] | None = None
     """Largest error that is accepted; a larger one is answered with a warning."""
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.responses import Response, StreamingResponse
-from pydantic import Field, StrictInt
+from pydantic import Field, StrictBool, StrictInt
 
 from motif.analysis.match.review import Review
 from motif.board.diagram import svg_diagram
@@ -206,12 +206,12 @@ class ReviewQuestion(Question):
     """A session of the page, not a file."""
     number: Annotated[StrictInt, Field(ge=1)] | None = None
     """The only game of that session."""
-    keep: bool = False
+    keep: StrictBool = False
     """Store the analysis among those of the page."""
     analysis: ItemId | None = None
     """ID of a stored analysis that is repeated."""
     player: PlayerName = None
-    fast: bool = False
+    fast: StrictBool = False
 
 
 @router.post("/review", response_class=JsonLines, responses={**answers(ReviewLineAnswer), **errors(404)})

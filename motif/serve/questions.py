@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictFloat, StrictInt, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    create_model,
+)
 from pydantic.fields import FieldInfo
 
 from motif.analysis.judge import MatchOptions
@@ -59,6 +68,8 @@ Score = Annotated[StrictInt, Field(ge=0, lt=MAX_VALUED_LENGTH)]
 Known = Annotated[StrictFloat, Field(ge=-_MAX_EQUITY, le=_MAX_EQUITY, allow_inf_nan=False)]
 EstimateSource = Annotated[str, Field(max_length=20, description="2-ply, rollout, exact ...")]
 _Settings = TypeVar("_Settings")
+_STRICT: dict[Any, Any] = {bool: StrictBool, bool | None: StrictBool | None}
+"""Types of settings that must not be converted from text or numbers."""
 
 
 def examples(*of_a_model: Record) -> ConfigDict:
@@ -91,7 +102,7 @@ class EvaluateQuestion(PositionQuestion):
     """A position to evaluate."""
 
     model_config = examples({"id": _START})
-    detailed: bool = False
+    detailed: StrictBool = False
     """Also return the player's parameters of the position, by name."""
 
 
@@ -99,7 +110,7 @@ def _model_of(settings: type, constraints: Mapping[str, object]) -> Any:
     """Return a model with the fields, defaults and help of a dataclass; `constraints` narrow the types."""
     declared: dict[str, Any] = {}
     for known in fields(settings):
-        kind = constraints.get(known.name, known.type)
+        kind = constraints.get(known.name, _STRICT.get(known.type, known.type))
         if not any(isinstance(one, FieldInfo) and one.description for one in get_args(kind)):
             kind = Annotated[kind, Field(description=help_of(known) or None)]
         declared[known.name] = kind, known.default
@@ -160,9 +171,9 @@ class _EvaluatorQuestion(MatchQuestion):
     """The evaluator, for a match or a cube."""
 
     player: PlayerName = None
-    fast: bool = False
+    fast: StrictBool = False
     """Evaluate without lookahead."""
-    deep: bool = False
+    deep: StrictBool = False
     """Look further ahead; takes longer."""
 
 
@@ -220,7 +231,7 @@ class HintQuestion(_EvaluatedQuestion, _RollQuestion):
     """Number of best plays that are evaluated to full depth."""
     asked: Annotated[list[Notation], Field(max_length=10)] = []
     """Other plays to evaluate to full depth."""
-    shown: bool = False
+    shown: StrictBool = False
     """Add what a page shows: differences of rounded equities, with their source."""
     known_plays: Annotated[list[KnownEstimate], Field(max_length=100)] = []
     """Rollouts of plays, as an analysis has them."""
@@ -258,15 +269,15 @@ class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
         {"id": _CONTACT, "cubeful": True, "length": 7, "score": [3, 5], "trials": 324},
     )
     player: RolloutPlayer = None
-    cubeful: bool = False
+    cubeful: StrictBool = False
     """Roll out the cube decision; with `compare`, put the cube in play."""
-    compare: bool = False
+    compare: StrictBool = False
     """Roll out the best plays of the roll with the same dice; with a match or a cube, both sides double."""
     candidates: Annotated[StrictInt, Field(ge=1, le=100)] | None = None
     """Number of plays to compare; 5 by default."""
     play: Annotated[list[Notation], Field(max_length=100)] = []
     """Plays to compare instead of the best ones."""
-    stream: bool = False
+    stream: StrictBool = False
     """Send the progress: a line of JSON for each event."""
 
     def settings(self) -> RolloutSettings:
@@ -315,10 +326,10 @@ class CubeQuestion(_EvaluatedQuestion):
     """A cube decision."""
 
     model_config = examples({"id": _CONTACT, "length": 7, "score": [3, 5]})
-    shown: bool = False
+    shown: StrictBool = False
     """Add what a page shows: differences of rounded equities, with their source."""
     known: KnownCube | None = None
     """Decide by these equities, not by new ones."""
-    answer: bool = False
+    answer: StrictBool = False
     """The words are about the answer to a double, not about the double."""
     language: Language = LANGUAGE

@@ -3,7 +3,7 @@
 import json
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
 from motif.analysis.confirmation import (
@@ -43,7 +43,7 @@ class AskedQuestion(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
     id: Id
-    is_play: bool
+    is_play: StrictBool
     done: Notation | None = None
     best: Notation | None = None
     error_se: Known | None = None

@@ -178,3 +178,19 @@ def test_limits_are_those_of_the_schema(client, schema, wrong, field):
         jsonschema.validate({"id": OPENING, **wrong}, described)
     answer = client.post("/api/v1/rollout", json={"id": OPENING, **wrong})
     assert (answer.status_code, answer.json()["fields"]) == (400, [field])
+
+
+@pytest.mark.parametrize("wrong", [1, "yes"])
+def test_switches_are_true_or_false(client, schema, wrong):
+    asked = []
+    for path, methods in schema["paths"].items():
+        reference = methods.get("post", {}).get("requestBody", {}).get("content", {}).get("application/json")
+        if reference is None:
+            continue
+        model = schema["components"]["schemas"][reference["schema"]["$ref"].split("/")[-1]]
+        for name, about in model["properties"].items():
+            if "boolean" in (about.get("type"), *(one.get("type") for one in about.get("anyOf", ()))):
+                answer = client.post(path, json={**model.get("examples", [{}])[0], name: wrong})
+                asked.append((path, name, answer.status_code, answer.json().get("fields")))
+    assert len(asked) > 30
+    assert [one for one in asked if one[2:] != (400, [one[1]])] == []

@@ -112,6 +112,9 @@ Annotations = Mapping[tuple[int, int], Annotation]
 """Annotations by game number and action number, both from 0."""
 
 _JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
+NO_CUBE_TAG = "Cube", "Off"
+"""motif's own tag of games without a cube."""
+OFF = ("0", "off", "false", "no")
 _BACKGAMMON = ("", "backgammon", "standard")
 """Names of the only variation that is supported."""
 
@@ -131,6 +134,12 @@ def jacoby_rule(record: MatchRecord) -> bool:
         return False
     tags = [value.lower() for name, value in record.tags if name.lower() == _JACOBY_TAG]
     return any(tag in _ON for tag in tags) if tags else any(map(_lost_gammon_counts_one, record.games))
+
+
+def uses_cube(record: MatchRecord) -> bool:
+    """Return whether the games have a cube; only a tag can say that they do not."""
+    name = NO_CUBE_TAG[0].lower()
+    return not any(key.lower() == name and value.lower() in OFF for key, value in record.tags)
 
 
 def _lost_gammon_counts_one(game: GameRecord) -> bool:

@@ -12,6 +12,7 @@ from itertools import islice, pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
 from motif.board.game_record import (
+    OFF,
     Action,
     Annotations,
     CubeAction,
@@ -37,7 +38,6 @@ _NOT_IN_NAMES = re.compile(r"[:,\s]+")
 _NAMELESS = "player"
 _NAME_WIDTH, _CELL_WIDTH = 30, 27
 _VARIATION_TAG, _CRAWFORD_TAG = "variation", "crawford"
-_OFF = ("0", "off", "false", "no")
 _CRAWFORD_GAME = re.compile(r"game (\d{1,9})", re.IGNORECASE | re.ASCII)
 """motif's own value of the Crawford tag, for a match whose Crawford game cannot be inferred."""
 _TAG = re.compile(r'[;#]\s*\[([^"\]]*[^"\]\s])\s*"(.*)"\]\s*')
@@ -130,7 +130,7 @@ def _stated_crawford(record: MatchRecord) -> list[bool | None]:
     """Return what the tags of `record` say of each game: whether it is the Crawford game."""
     count = len(record.games)
     for value in (value.lower() for key, value in record.tags if key.lower() == _CRAWFORD_TAG):
-        if value in _OFF:
+        if value in OFF:
             return [False] * count
         if match := _CRAWFORD_GAME.fullmatch(value):
             return [number == int(match[1]) for number in range(1, count + 1)]

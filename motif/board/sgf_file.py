@@ -4,8 +4,8 @@ Each game is a separate tree; only its main line is read.  White is player 0 and
 is the roll followed by two letters for each move of one checker, its start and its end: a to x are White's
 points 1 to 24, which are Black's points 24 to 1; y is the bar and z is off.  A roll without moves is read
 as in a .mat file; a roll that was never played is written as PL and DI. MI contains the length and the
-scores, RU the rules and whether the game is the Crawford game, and RE the winner, the points and an R after
-a resignation.
+scores, RU the rules, whether there is a cube and whether the game is the Crawford game, and RE the winner,
+the points and an R after a resignation.
 
 The date, event, round, place and annotator are written as the properties that other programs read.  If a
 record has other tags, all tags are also written as a game comment (GC), one per line, so that none are
@@ -17,10 +17,12 @@ gnubg 1.07.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
 from motif.board.game_record import (
+    NO_CUBE_TAG,
     Annotations,
     CubeAction,
     GameProgress,
@@ -31,6 +33,7 @@ from motif.board.game_record import (
     check_variation,
     crawford_game,
     jacoby_rule,
+    uses_cube,
     with_crawford,
 )
 from motif.board.identifiers import quoted
@@ -63,7 +66,7 @@ _TAG_LINE = re.compile(r'\[([^"\]]*[^"\]\s])\s*"(.*)"\]')
 _DATE = re.compile(r"(\d{4})[.-](\d\d)[.-](\d\d)", re.ASCII)
 _KNOWN_TAGS = {"Event": "EV", "Round": "RO", "Site": "PC", "EventDate": "DT", "Annotator": "AN"}
 _BACKGAMMON = "6"
-_CRAWFORD_GAME = "CrawfordGame"
+_CRAWFORD_GAME, _NO_CUBE = "CrawfordGame", "NoCube"
 _SETUPS = ("AB", "AW", "AE")
 _MARKS: dict[Mark, str] = {"doubtful": "DO[]", "bad": "BM[1]", "very bad": "BM[2]", "": ""}
 """gnubg's property for each mark."""
@@ -88,8 +91,8 @@ def parse_sgf(text: str, name: str = "text") -> MatchRecord:
     """
     games: list[GameRecord] = []
     tags: dict[tuple[str, str], None] = {}
-    crawford: list[bool] = []
-    players, length, jacoby = (mat_name(""), mat_name("")), 0, False
+    rules: list[list[str]] = []
+    players, length = (mat_name(""), mat_name("")), 0
     # Read all trees first, so that limits are checked before any play is looked up.
     for number, nodes in enumerate(list(_Trees(text, name)), 1):
         if not any(nodes):
@@ -98,14 +101,15 @@ def parse_sgf(text: str, name: str = "text") -> MatchRecord:
         games.append(reader.game())
         players, length = reader.players, reader.length
         tags |= dict.fromkeys(reader.tags())
-        jacoby |= "Jacoby" in reader.rules
-        crawford.append(_CRAWFORD_GAME in reader.rules)
+        rules.append(reader.rules)
     if not games:
         raise RecordError(f"{name}: not an .sgf file: it contains no game")
     record = MatchRecord(players, length, tuple(games), tuple(tags))
-    if jacoby and not length and not jacoby_rule(record):
-        record = MatchRecord(players, length, record.games, (*record.tags, ("Jacoby", "On")))
-    return with_crawford(record, crawford)
+    if any("Jacoby" in each for each in rules) and not length and not jacoby_rule(record):
+        record = replace(record, tags=(*record.tags, ("Jacoby", "On")))
+    if all(_NO_CUBE in each for each in rules) and uses_cube(record):
+        record = replace(record, tags=(*record.tags, NO_CUBE_TAG))
+    return with_crawford(record, [_CRAWFORD_GAME in each for each in rules])
 
 
 class _Property(NamedTuple):
@@ -306,15 +310,15 @@ def _opening(record: MatchRecord, number: int) -> str:
     """Return the properties of the first node of a game."""
     game = record.games[number]
     facts = {"length": record.length, "game": number, "ws": game.score[0], "bs": game.score[1]}
-    rules = []
+    rules = [_NO_CUBE] * (not uses_cube(record))
     if record.length:
         crawford = crawford_game(record)
         # The Crawford game may precede the first game of the record, but no other game at match point.
         later = any(is_match_point(record.length, other.score) for other in record.games[1:])
-        rules = ["Crawford"] * (crawford is not None or not later)
+        rules += ["Crawford"] * (crawford is not None or not later)
         rules += [_CRAWFORD_GAME] * (crawford == number)
     elif jacoby_rule(record):
-        rules = ["Jacoby"]
+        rules += ["Jacoby"]
     words = [
         f"FF[4]GM[{_BACKGAMMON}]CA[UTF-8]AP[motif:{VERSION}]",
         "MI" + "".join(f"[{key}:{value}]" for key, value in facts.items()),

@@ -10,7 +10,15 @@ from datetime import date
 from functools import lru_cache
 from typing import TypedDict
 
-from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn, illegal_plays, jacoby_rule
+from motif.board.game_record import (
+    CubeAction,
+    GameRecord,
+    MatchRecord,
+    Turn,
+    illegal_plays,
+    jacoby_rule,
+    uses_cube,
+)
 from motif.evaluators.known_players import SERVED_PLIES, Kind, known_players, own_name, without_plies
 from motif.players import load
 from motif.players.resignations import LOSSES
@@ -170,7 +178,9 @@ def settings_to_continue(record: MatchRecord, opponent: str, seed: int, day: str
     kinds = {
         action.kind for game in record.games for action in game.actions if isinstance(action, CubeAction)
     }
-    rules = SessionRules(record.length, True, jacoby_rule(record), "beaver" in kinds, "raccoon" in kinds)
+    rules = SessionRules(
+        record.length, uses_cube(record), jacoby_rule(record), "beaver" in kinds, "raccoon" in kinds
+    )
     name = record.players[seat][:_MAX_NAME].strip()
     return GameSettings(opponent, seed, day, rules, YOU if name == opponent else name, seat)
 

@@ -9,6 +9,7 @@ from datetime import date
 from typing import cast, get_args
 
 from motif.board.game_record import (
+    NO_CUBE_TAG,
     Action,
     CubeAction,
     CubeKind,
@@ -73,8 +74,8 @@ class SessionRules(SettingFields):
 
 
 def record_tags(rules: SessionRules, day: date) -> list[tuple[str, str]]:
-    """Return the tags of a record: the date and, in money play, the Jacoby rule."""
-    tags = [("EventDate", f"{day:%Y.%m.%d}")]
+    """Return the tags of a record: the date, whether there is no cube and, in money play, the Jacoby rule."""
+    tags = [("EventDate", f"{day:%Y.%m.%d}"), *[NO_CUBE_TAG] * (not rules.cube)]
     return tags if rules.length else [*tags, ("Jacoby", "On" if rules.jacoby else "Off")]
 
 

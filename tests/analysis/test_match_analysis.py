@@ -19,7 +19,15 @@ from motif.analysis.match.decisions import match_decisions, rating
 from motif.analysis.match.match_analysis import analyse_match
 from motif.analysis.match.record_walk import PlayedRoll, unit_of, walk
 from motif.analysis.match.review import Review, ReviewedCube
-from motif.board.game_record import CubeAction, GameRecord, GameResult, MatchRecord, Turn, jacoby_rule
+from motif.board.game_record import (
+    NO_CUBE_TAG,
+    CubeAction,
+    GameRecord,
+    GameResult,
+    MatchRecord,
+    Turn,
+    jacoby_rule,
+)
 from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState
 from motif.board.position import Position
@@ -355,6 +363,8 @@ def test_the_cube_can_be_left_out(match):
     own = [oracle.error(roll)[0] for roll in walk(match).rolls if roll.player == 0]
     assert without.players[0].chequer.total == pytest.approx(sum(own), abs=1e-6)
     assert without.cubes == ()
+    recorded = analyse_match(replace(match, tags=(NO_CUBE_TAG,)), PipsEvaluator())
+    assert recorded.to_dict() == without.to_dict()
 
 
 def test_swapped_names_swap_the_ratings(match):

@@ -15,6 +15,7 @@ from motif.board.game_record import (
     Turn,
     crawford_game,
     jacoby_rule,
+    uses_cube,
 )
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.match_file import read_match, write_match
@@ -103,6 +104,16 @@ def test_the_jacoby_rule_is_reported():
     ruled = parse_sgf(text.replace("RE[", "RU[Jacoby]RE["))
     assert jacoby_rule(ruled)
     assert parse_sgf(sgf_text(ruled)) == ruled
+
+
+def test_games_without_a_cube_are_reported():
+    text = BY_GNUBG.replace("RE[W+1]", "RE[B+1]").replace("RU[", "RU[NoCube:")
+    record = parse_sgf(text)
+    assert not uses_cube(record)
+    assert "RU[NoCube:Crawford]" in sgf_text(record)
+    assert parse_sgf(sgf_text(record)) == parse_mat(mat_text(record)) == record
+    # A session may go on with the cube.
+    assert uses_cube(parse_sgf(text.replace("NoCube:", "", 1)))
 
 
 def test_the_crawford_game_is_reported():

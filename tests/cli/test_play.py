@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from motif.board.game_record import uses_cube
 from motif.board.match_file import read_match
 from motif.cli.interrupts import interruptible
 from motif.cli.main import main
@@ -271,6 +272,7 @@ def test_players_alone_give_a_demonstration(motif, tmp_path):
     record = read_match(path)
     assert [game.result.points for game in record.games] == [game["points"] for game in document["games"]]
     assert record.players == ("pubeval", "simple")
+    assert not uses_cube(record)
     assert motif("play", "random", "random", "--seed", 3).out.count("starts.") == 1
 
 

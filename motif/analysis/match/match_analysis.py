@@ -36,6 +36,7 @@ from motif.board.game_record import (
     illegal_plays,
     jacoby_rule,
     score_jumps,
+    uses_cube,
 )
 from motif.board.marks import MILLIPOINTS
 from motif.board.match_state import MatchState
@@ -393,16 +394,16 @@ def analyse_match(
     """Rate both players of `record` by `evaluator`, and list the `worst` plays and cube decisions.
 
     Apparent errors seen by lookahead are rolled out (`motif.analysis.confirmation`); `confirm` may give the
-    settings, or False to trust the evaluator.  Without `cube`, cube decisions are left out and the cube is
-    ignored.  `jacoby` is the rule in money play, by default as recorded.  Raises `RecordError` for a record
-    without rolls or with games after the end of the match, `SettingError` for a negative `worst` and as
-    `check_jacoby` does.
+    settings, or False to trust the evaluator.  Without `cube`, or if the record says that there is none,
+    cube decisions are left out and the cube is ignored.  `jacoby` is the rule in money play, by default as
+    recorded.  Raises `RecordError` for a record without rolls or with games after the end of the match,
+    `SettingError` for a negative `worst` and as `check_jacoby` does.
     """
     check_count("worst", worst, 0)
     if not isinstance(confirm, RolloutSettings | bool):
         raise SettingError(f"confirm must be RolloutSettings, True or False, not {shown(confirm)}", "confirm")
     check_jacoby(record, jacoby)
-    decisions = walk(record, jacoby=jacoby)
+    decisions, cube = walk(record, jacoby=jacoby), cube and uses_cube(record)
     if not decisions.rolls:
         raise RecordError("nothing to analyse: the record has no rolls")
     static = evaluator.without_lookahead

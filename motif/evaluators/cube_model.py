@@ -182,29 +182,39 @@ def without_cube(cube_model: CubeModel) -> CubeModel:
     return dead._replace(cube=cube_model.cube[state : state + 1])
 
 
+def gammon_gains(cube_model: CubeModel) -> tuple[float, float]:
+    """Return the equity that a gammon won adds to a single game, and that a gammon lost costs more than it.
+
+    Both are 1 in money play.  A player who loses the match anyway soon doubles, because that costs nothing;
+    the gains are then those of the doubled cube.
+    """
+    lost, single_lost, _, single_won, won = _soon_equities(cube_model)[EVEN - 2 : EVEN + 3].tolist()
+    return won - single_won, single_lost - lost
+
+
 def gammon_values(cube_model: CubeModel) -> tuple[float, float]:
-    """Return the values of a gammon won and a gammon lost; both are 0.5 in money play."""
-    equities = cube_model.equities[cube_model.state, 0, 0]
-    lost, single_lost, _, single_won, won = equities[EVEN - 2 : EVEN + 3].tolist()
-    whole = single_won - single_lost
-    return (won - single_won) / whole, (single_lost - lost) / whole
-
-
-def after_free_doubles(cube_model: CubeModel) -> list[CubeModel]:
-    """Return the model as it is, and after each double that costs nothing because a loss loses the match."""
-    models = [cube_model]
-    for side in (0, 1):
-        doubled = int(cube_model.doubled[cube_model.state, side])
-        losses = cube_model.equities[:, side, 0, :EVEN]
-        if doubled != NO_STATE and np.allclose(losses[doubled], losses[cube_model.state]):
-            models.append(cube_model._replace(state=doubled))
-    return models
+    """Return `gammon_gains` as shares of the difference between winning and losing; 0.5 in money play."""
+    won, lost = gammon_gains(cube_model)
+    equities = _soon_equities(cube_model)
+    whole = float(equities[EVEN + 1] - equities[EVEN - 1])
+    return won / whole, lost / whole
 
 
 def backgammon_value_lost(cube_model: CubeModel) -> float:
-    """Return the value of a backgammon lost, beyond a gammon; 0.5 in money play."""
-    equities = cube_model.equities[cube_model.state, 0, 0]
+    """Return the value of a backgammon lost, beyond a gammon, as in `gammon_values`; 0.5 in money play."""
+    equities = _soon_equities(cube_model)
     return float((equities[EVEN - 2] - equities[EVEN - 3]) / (equities[EVEN + 1] - equities[EVEN - 1]))
+
+
+def _soon_equities(cube_model: CubeModel) -> FloatArray:
+    """Return the equities (7,) of each result, after a double that costs nothing if there is one."""
+    state = cube_model.state
+    for side, doubled in enumerate(cube_model.doubled[state].tolist()):
+        losses = cube_model.equities[:, side, 0, :EVEN]
+        if doubled != NO_STATE and np.allclose(losses[doubled], losses[state]):
+            state = doubled
+            break
+    return np.asarray(cube_model.equities[state, 0, 0])
 
 
 @inline_kernel

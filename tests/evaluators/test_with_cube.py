@@ -14,7 +14,6 @@ from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import Evaluator, LookaheadEvaluator, load_static
 from motif.evaluators.cube_model import (
     NO_CUBE,
-    after_free_doubles,
     best_of_double,
     cubeful_values,
     gammon_values,
@@ -71,12 +70,16 @@ def test_gammon_values():
 def test_a_double_is_free_for_a_player_who_loses_the_match_anyway():
     after_crawford = MatchState(length=5, own_score=2, opponent_score=4)
     for state in (after_crawford, after_crawford.switch_sides()):
-        before, doubled = (gammon_values(one) for one in after_free_doubles(cube_model_for(state)))
         # Two points equalise and a gammon wins; without the double, a gammon adds a point of three.
-        assert max(before) < 0.05
-        assert max(doubled) == pytest.approx(1)
+        assert gammon_values(without_cube(cube_model_for(state))) == pytest.approx((0, 0), abs=0.05)
+        assert max(gammon_values(cube_model_for(state))) == pytest.approx(1)
+    # A free double from 2-away wins the match, and a gammon nothing more.
+    two_away = MatchState(length=5, own_score=3, opponent_score=4)
+    assert max(gammon_values(without_cube(cube_model_for(two_away)))) > 0.9
+    assert gammon_values(cube_model_for(two_away)) == (0, 0)
     for state in (MONEY, MATCH_POINT, MatchState(jacoby=True), MatchState(length=7)):
-        assert len(after_free_doubles(cube_model_for(state))) == 1
+        cubes = cube_model_for(state)
+        assert gammon_values(cubes) == gammon_values(without_cube(cubes))
 
 
 def test_for_money_without_a_cube_nothing_changes():

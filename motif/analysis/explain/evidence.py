@@ -21,7 +21,7 @@ from motif.analysis.phrases import Phrases
 from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
-from motif.evaluators.cube_model import NO_STATE, CubeModel, after_free_doubles, gammon_values
+from motif.evaluators.cube_model import NO_STATE, CubeModel, gammon_gains, gammon_values
 from motif.evaluators.probabilities import LOSE_GAMMON, WIN_GAMMON, switched_equities, turned
 from motif.players.ranking import EXACT, cube_model_of
 
@@ -125,24 +125,15 @@ class Evidence:
             return "cashed"
         if self.cubeful is not None and abs(_difference(self.cubeful)) < MIN_SHOWN:
             return "score_equal" if self.is_match else "cube_equal"
-        # A player who loses the match anyway soon doubles, and gammons then have other values.
-        values = [gammon_values(model) for model in after_free_doubles(self.cube_model)]
-        phrases = {self._gammon_phrase(change, each) for each in values}
-        return phrases.pop() if len(phrases) == 1 else "score"
-
-    def _gammon_phrase(self, change: float, values: tuple[float, float]) -> str:
-        """Return the key of a phrase for a `change` by the score and cube at which gammons have `values`.
-
-        It names gammons only if they make up half of the change.
-        """
-        more = self.gammons
+        # Gammons are named only if they make up half of the change.
+        values, more = gammon_values(self.cube_model), self.gammons
         side = 1 if change >= 0 else -1
         if max(values) < LITTLE and side * (more[1] - more[0]) >= abs(change) / 2:
             if not self.is_match:
                 return "cube_no_gammons"
             return "score_no_gammons" if max(values) > _NOTHING else "score_dead_gammons"
-        # A gammon of value v adds 2v points to a single game: 1 point for money.
-        gains = side * (2 * values[0] - 1) * more[0], -side * (2 * values[1] - 1) * more[1]
+        won, lost = gammon_gains(self.cube_model)  # both are 1 in money play
+        gains = side * (won - 1) * more[0], -side * (lost - 1) * more[1]
         which = int(gains[1] > gains[0])
         if values[which] > _MUCH and gains[which] >= abs(change) / 2:
             return ("score_gammon_go", "score_gammon_save")[which]

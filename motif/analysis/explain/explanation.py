@@ -50,7 +50,7 @@ from motif.board.moves import Play, checked_roll, legal_plays
 from motif.board.notation import NO_MOVE
 from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
-from motif.evaluators.cube_model import CubeModel, backgammon_value_lost, gammon_values
+from motif.evaluators.cube_model import CubeModel, backgammon_value_lost, gammon_gains, gammon_values
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
 from motif.evaluators.probabilities import LOSE_BACKGAMMON, LOSE_GAMMON, WIN_GAMMON, switched_equities, turned
 from motif.evaluators.static import weights_of
@@ -440,10 +440,8 @@ def _gammons(
     opponents = evaluator.with_cube(cube_model, side=1)
     chances = turned(opponents.evaluate_many(after)).astype(np.float64)
     two = chances[:, [WIN_GAMMON, LOSE_GAMMON]].T.tolist()
-    # A gammon value is a share of the difference between winning and losing, which is an equity of 2.
     amounts = [
-        2 * value * (first - second)
-        for value, (first, second) in zip(gammon_values(cube_model), two, strict=True)
+        gain * (first - second) for gain, (first, second) in zip(gammon_gains(cube_model), two, strict=True)
     ]
     which = int(abs(amounts[1]) > abs(amounts[0]))
     if abs(amounts[which]) < max(_MIN_GAMMONS, _LARGE_SHARE * abs(difference)):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EVEN_SHARE = 0.5
 """Share of matches won by each of two equal players."""
 MIN_PAIRS = 30
-"""Minimum number of pairs for a standard error and a p-value (rule of thumb for the normal approximation)."""
+"""Minimum number of pairs for a standard error and a p-value (rule of thumb for Student's t distribution)."""
 CERTAIN, ALL_PLAYED = "certain", "all games played"
 """Reasons why a contest ended."""
 PairValues = npt.NDArray[np.int64 | np.float64]
@@ -203,7 +203,7 @@ def mean_of_pairs(
     if not np.ptp(means):
         means = np.append(means, even)
     se = float(means.std(ddof=1) / math.sqrt(len(means)))
-    return mean, se, p_value(mean - even, se)
+    return mean, se, p_value(mean - even, se, len(means))
 
 
 def contest_result(

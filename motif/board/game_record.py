@@ -23,6 +23,8 @@ from motif.runtime.limits import GAME_MOVES
 CubeKind = Literal["double", "beaver", "raccoon", "take", "drop"]
 _RAISES: tuple[CubeKind, ...] = ("double", "beaver", "raccoon")
 """Actions that double the cube; each may answer the previous one."""
+FIRST_CUBES = tuple(1 << doubles for doubles in range(MAX_CUBE.bit_length()))
+"""Values of the cube after automatic doubles."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class GameRecord:
     """None if the game is unfinished."""
     crawford: bool | None = None
     """Whether this is the Crawford game; None if the record does not say so (see `crawford_game`)."""
+    first_cube: int = 1
+    """Value of the cube when the game begins; in money play, automatic doubles make it more than 1."""
 
     @property
     def score_after(self) -> tuple[int, int]:
@@ -114,7 +118,7 @@ Annotations = Mapping[tuple[int, int], Annotation]
 _JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
 NO_CUBE_TAG = "Cube", "Off"
 """motif's own tag of games without a cube."""
-OFF = ("0", "off", "false", "no")
+NO_WORDS = ("0", "off", "false", "no")
 _BACKGAMMON = ("", "backgammon", "standard")
 """Names of the only variation that is supported."""
 
@@ -139,14 +143,14 @@ def jacoby_rule(record: MatchRecord) -> bool:
 def uses_cube(record: MatchRecord) -> bool:
     """Return whether the games have a cube; only a tag can say that they do not."""
     name = NO_CUBE_TAG[0].lower()
-    return not any(key.lower() == name and value.lower() in OFF for key, value in record.tags)
+    return not any(key.lower() == name and value.lower() in NO_WORDS for key, value in record.tags)
 
 
 def _lost_gammon_counts_one(game: GameRecord) -> bool:
     last = game.actions[-1] if game.actions else None
     if not isinstance(last, Turn) or last.play is None or game.result is None:
         return False
-    return abs(outcome(last.play.position)) > 1 and game.result.points == 1
+    return abs(outcome(last.play.position)) > 1 and game.result.points == game.first_cube
 
 
 def crawford_game(record: MatchRecord) -> int | None:
@@ -242,12 +246,13 @@ def illegal_plays(record: MatchRecord) -> list[IllegalPlay]:
 class GameProgress:
     """Replays one game; either player may begin."""
 
-    def __init__(self) -> None:
+    def __init__(self, first_cube: int = 1) -> None:
+        self._first_cube = first_cube
         self.position = Position.start()
         """Position from the side of the player whose turn it is."""
         self.turn: int | None = None
         """Player who plays next or who has doubled; None before the first action."""
-        self.cube = 1
+        self.cube = first_cube
         self.cube_owner: int | None = None
         self.result: GameResult | None = None
         """Result, once a player has borne off all checkers or dropped a double."""
@@ -348,8 +353,11 @@ class GameProgress:
 class GameRecorder(GameProgress):
     """Builds a record action by action; every method may raise `RecordError` or `PlayError`."""
 
-    def __init__(self, *, money: bool) -> None:
-        super().__init__()
+    def __init__(self, *, money: bool, first_cube: int = 1) -> None:
+        super().__init__(first_cube)
+        if first_cube not in (FIRST_CUBES if money else (1,)):
+            rule = f"a power of two up to {MAX_CUBE}" if money else "1 in a match"
+            raise RecordError(f"the first cube must be {rule}")
         self._money = money
         self._actions: list[Action] = []
         self._final: GameResult | None = None
@@ -417,13 +425,15 @@ class GameRecorder(GameProgress):
         if over.winner != winner:
             raise RecordError("the record names the loser as the winner")
         # Jacoby rule: in money play a gammon without a double wins one point.
-        if points != over.points and not (self._money and points == self.cube == 1):
+        jacoby = self._money and self.cube_owner is None
+        if points != over.points and not (jacoby and points == self.cube):
             raise RecordError(f"the game is worth {over.points} points, not {points}")
         self._final = GameResult(winner, points)
 
     def record(self, score: tuple[int, int]) -> GameRecord:
         """Return the record of the game, which began at `score`."""
-        return GameRecord(score, tuple(self._actions), self._final or self.result)
+        result = self._final or self.result
+        return GameRecord(score, tuple(self._actions), result, first_cube=self._first_cube)
 
     def _raise(self, action: CubeAction) -> None:
         if action.kind != "double" and not self._money:
@@ -459,8 +469,8 @@ def check_record(record: MatchRecord) -> None:
     if not record.games:
         raise RecordError("the record contains no game")
     for number, game in enumerate(record.games, 1):
-        recorder = GameRecorder(money=not record.length)
         try:
+            recorder = GameRecorder(money=not record.length, first_cube=game.first_cube)
             for action in game.actions:
                 if isinstance(action, Turn):
                     recorder.check_turn(action.player)
@@ -529,7 +539,7 @@ def game_facts(game: GameRecord) -> GameFacts | None:
     """Summarise `game`; return None if it is unfinished."""
     if game.result is None:
         return None
-    progress = GameProgress()
+    progress = GameProgress(game.first_cube)
     for action in game.actions:
         progress.apply(action)
     cube_actions = [action.kind for action in game.actions if isinstance(action, CubeAction)]

@@ -12,7 +12,7 @@ from itertools import islice, pairwise, takewhile, zip_longest
 from typing import NamedTuple
 
 from motif.board.game_record import (
-    OFF,
+    NO_WORDS,
     Action,
     Annotations,
     CubeAction,
@@ -85,6 +85,8 @@ def mat_text(record: MatchRecord, notes: Annotations | None = None) -> str:
     lines += _comments(record, notes or {})
     lines += [""] * bool(lines) + [f" {record.length} point match"]
     for number, game in enumerate(record.games, 1):
+        if game.first_cube > 1:
+            raise RecordError(f"game {number}: only .sgf files can begin with the cube at {game.first_cube}")
         left, right = (
             f"{mat_name(name)} : {points}" for name, points in zip(record.players, game.score, strict=True)
         )
@@ -130,7 +132,7 @@ def _stated_crawford(record: MatchRecord) -> list[bool | None]:
     """Return what the tags of `record` say of each game: whether it is the Crawford game."""
     count = len(record.games)
     for value in (value.lower() for key, value in record.tags if key.lower() == _CRAWFORD_TAG):
-        if value in OFF:
+        if value in NO_WORDS:
             return [False] * count
         if match := _CRAWFORD_GAME.fullmatch(value):
             return [number == int(match[1]) for number in range(1, count + 1)]

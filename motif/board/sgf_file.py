@@ -4,8 +4,8 @@ Each game is a separate tree; only its main line is read.  White is player 0 and
 is the roll followed by two letters for each move of one checker, its start and its end: a to x are White's
 points 1 to 24, which are Black's points 24 to 1; y is the bar and z is off.  A roll without moves is read
 as in a .mat file; a roll that was never played is written as PL and DI. MI contains the length and the
-scores, RU the rules, whether there is a cube and whether the game is the Crawford game, and RE the winner,
-the points and an R after a resignation.
+scores, RU the rules, whether there is a cube and whether the game is the Crawford game, CV the cube after
+automatic doubles, and RE the winner, the points and an R after a resignation.
 
 The date, event, round, place and annotator are written as the properties that other programs read.  If a
 record has other tags, all tags are also written as a game comment (GC), one per line, so that none are
@@ -22,6 +22,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from motif.board.game_record import (
+    FIRST_CUBES,
     NO_CUBE_TAG,
     Annotations,
     CubeAction,
@@ -212,7 +213,7 @@ class _GameReader:
         facts = {pair[1]: pair[2] for pair in pairs if pair}
         self.length = self._fact(facts, "length")
         self._score = self._fact(facts, "ws"), self._fact(facts, "bs")
-        self._game = GameRecorder(money=not self.length)
+        self._game = self._recorder()
         self.players = mat_name(self._text("PW")), mat_name(self._text("PB"))
 
     def tags(self) -> list[tuple[str, str]]:
@@ -243,8 +244,6 @@ class _GameReader:
         elif name in _SETUPS:
             raise RecordError("a position was set up here; a record must begin at the starting position")
         elif name == "CV" and text != str(self._game.cube):
-            if self._game.turn is None:
-                raise RecordError(f"the cube begins at {quoted(text)}; automatic doubles are not supported")
             raise RecordError(f"the cube was set to {quoted(text)} here; only doubles may change it")
         elif name in ("CP", "CO") and text not in ("c", "n", ""):
             raise RecordError("the cube was given to a player here; only doubles may change it")
@@ -301,6 +300,14 @@ class _GameReader:
             raise self._error(f"MI[{key}] must be at most {MAX_SCORE}, not {number}")
         return number
 
+    def _recorder(self) -> GameRecorder:
+        text = self._text("CV").strip() or "1"
+        first_cube = next((cube for cube in FIRST_CUBES if str(cube) == text), 0)
+        try:
+            return GameRecorder(money=not self.length, first_cube=first_cube)
+        except RecordError as error:
+            raise self._error(f"the cube begins at {quoted(text)}: {error}") from None
+
     def _error(self, what: str) -> RecordError:
         where = [f"line {self._line}"] if self._line else []
         return RecordError(": ".join([self._name, *where, f"game {self._number}", what]))
@@ -329,6 +336,8 @@ def _opening(record: MatchRecord, number: int) -> str:
         *_tag_properties(record.tags),
     ]
     words += [f"RU[{':'.join(rules)}]"] * bool(rules)
+    if game.first_cube > 1:
+        words.append(f"CV[{game.first_cube}]")
     if game.result is not None:
         resigned = "R" * game.result.resigned
         words.append(f"RE[{_COLOURS[game.result.winner]}+{game.result.points}{resigned}]")
@@ -359,7 +368,7 @@ def _tag_properties(tags: tuple[tuple[str, str], ...]) -> Iterator[str]:
 
 
 def _nodes(game: GameRecord, number: int, notes: Annotations) -> Iterator[str]:
-    progress = GameProgress()
+    progress = GameProgress(game.first_cube)
     for index, action in enumerate(game.actions):
         # gnubg needs the take of a beaver or raccoon, which a roll implies.
         if isinstance(action, Turn) and progress.is_beavered:

@@ -66,7 +66,7 @@ def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
 
 def recorded_game(record: GameRecord) -> RecordedGame | None:
     """Convert a record, without its illegal plays; return None if no play was made."""
-    progress = GameProgress()
+    progress = GameProgress(record.first_cube)
     before, rolls, after, movers = [], [], [], []
     for action in record.actions:
         if isinstance(action, Turn) and action.play is not None and action.play.is_legal:

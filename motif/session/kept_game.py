@@ -160,6 +160,8 @@ class KeptGame(EventGame):
         for number, one in enumerate(record.games, 1):
             if game.session.is_going:
                 raise RecordError(f"game {number} follows an unfinished game")
+            if one.first_cube > 1:
+                raise RecordError(f"game {number} begins with an automatic double, which motif does not play")
             if game.session.score != one.score:
                 raise RecordError(
                     f"game {number} starts at {one.score[0]}-{one.score[1]}, which does not follow from the "

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from motif.analysis.match.record_walk import walk
 from motif.board.game_record import (
     Annotation,
     CubeAction,
@@ -14,6 +15,7 @@ from motif.board.game_record import (
     MatchRecord,
     Turn,
     crawford_game,
+    game_facts,
     jacoby_rule,
     uses_cube,
 )
@@ -104,6 +106,29 @@ def test_the_jacoby_rule_is_reported():
     ruled = parse_sgf(text.replace("RE[", "RU[Jacoby]RE["))
     assert jacoby_rule(ruled)
     assert parse_sgf(sgf_text(ruled)) == ruled
+
+
+def test_automatic_doubles_are_read_and_written():
+    text = BY_GNUBG.replace("length:5", "length:0").replace("RU[Crawford]", "RU[Jacoby]CV[2]", 1)
+    record = parse_sgf(text.replace("RE[B+2R]", "RE[B+4R]").replace("RE[W+1]", "RE[B+1]"))
+    first, second = record.games
+    assert (first.first_cube, first.result) == (2, GameResult(1, 4, resigned=True))
+    assert (second.first_cube, second.result) == (1, GameResult(1, 1))
+    assert "RU[Jacoby]CV[2]RE[B+4R]" in sgf_text(record)
+    assert parse_sgf(sgf_text(record)) == record
+    assert {chance.state.cube for chance in walk(record).chances if chance.game == 1} == {2}
+    with pytest.raises(RecordError, match=r"game 1: only \.sgf files can begin with the cube at 2"):
+        mat_text(record)
+
+
+def test_after_an_automatic_double_gammons_still_need_another_one():
+    """Under the Jacoby rule."""
+    game = replace(played(7, gammon=True).games[0], first_cube=4)
+    for points in (4, 8):
+        record = MatchRecord(("a", "b"), 0, (replace(game, result=replace(game.result, points=points)),))
+        assert parse_sgf(sgf_text(record)) == record
+        assert jacoby_rule(record) == (points == 4)
+        assert game_facts(record.games[0]).jacoby == (points == 4)
 
 
 def test_games_without_a_cube_are_reported():
@@ -249,7 +274,12 @@ def test_results_without_points_are_none(result):
         ("length:5", "length:99999", "line 1: game 1: MI[length] must be at most 32767, not 99999"),
         (";W[31mjhg]", ";AE[a:y]AW[a]", "line 7: game 1: a position was set up here"),
         (";W[31mjhg]", ";CV[4]", "line 7: game 1: the cube was set to '4' here"),
-        ("RU[", "CV[2]RU[", "line 1: game 1: the cube begins at '2'; automatic doubles are not supported"),
+        ("RU[", "CV[2]RU[", "line 1: game 1: the cube begins at '2': the first cube must be 1 in a match"),
+        (
+            "length:5",
+            "length:0]CV[3",
+            "line 1: game 1: the cube begins at '3': the first cube must be a power of",
+        ),
         (";W[31mjhg]", ";CP[w]", "line 7: game 1: the cube was given to a player here"),
         (";W[31mjhg]", ";CO[b]", "line 7: game 1: the cube was given to a player here"),
         ("(;FF", "(;)(;FF", "games.sgf: game 1: it is empty"),

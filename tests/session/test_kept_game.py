@@ -2,6 +2,7 @@
 
 import pytest
 
+from motif.board.game_record import GameRecord, MatchRecord
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.parsing import parse_position
 from motif.rollouts.games import SeededDice
@@ -183,6 +184,9 @@ def test_a_record_that_no_session_leads_to_is_refused():
     text = " 3 point match\n\n Game 1\n Ann : 1   Bob : 0\n  1) 31: 8/5 6/5\n"
     record = parse_mat(text)
     with pytest.raises(RecordError, match="game 1 starts at 1-0"):
+        KeptGame.from_record(record, settings_to_continue(record, "pubeval", 1, DAY, 0))
+    record = MatchRecord(("Ann", "Bob"), 0, (GameRecord(first_cube=2),))
+    with pytest.raises(RecordError, match="game 1 begins with an automatic double"):
         KeptGame.from_record(record, settings_to_continue(record, "pubeval", 1, DAY, 0))
 
 

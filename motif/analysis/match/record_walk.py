@@ -126,7 +126,7 @@ def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
 
 
 def _walk_game(length: int, number: int, game: GameRecord, *, crawford: bool, jacoby: bool) -> Walk:
-    progress = GameProgress()
+    progress = GameProgress(game.first_cube)
 
     def state(player: int) -> MatchState:
         try:

@@ -137,7 +137,7 @@ def test_games_without_a_cube_are_reported():
     assert not uses_cube(record)
     assert "RU[NoCube:Crawford]" in sgf_text(record)
     assert parse_sgf(sgf_text(record)) == parse_mat(mat_text(record)) == record
-    # A session may go on with the cube.
+    # A session may continue with the cube.
     assert uses_cube(parse_sgf(text.replace("NoCube:", "", 1)))
 
 

@@ -27,7 +27,7 @@ from motif.board.identifiers import quoted, whole_number
 from motif.board.match_state import CubeOwner, MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR, Board
 from motif.board.position import Position
-from motif.board.rules import is_crawford_game
+from motif.board.rules import is_crawford_game, is_power_of_two
 from motif.runtime.arrays import IntArray
 from motif.runtime.errors import PositionError
 
@@ -250,7 +250,7 @@ def _faults(board: FibsBoard) -> list[str]:
         if dice != _NO_DICE and not (1 <= dice[0] <= 6 and 1 <= dice[1] <= 6):
             found.append(f"the dice must be both 1 to 6 or both 0, not {dice[0]} and {dice[1]}")
     cube, view, counts = board.cube, board.view, board.counts
-    if cube.value < 1 or cube.value & (cube.value - 1):
+    if not is_power_of_two(cube.value):
         found.append(f"the cube must be a power of two, not {cube.value}")
     for what, value, allowed in (
         ("turn", board.turn, _WHOSE_TURN),

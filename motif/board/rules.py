@@ -28,6 +28,11 @@ RESIGNATIONS = {"single": 1, "gammon": 2, "backgammon": 3}
 """Points lost by each kind of resignation, in units of the cube."""
 
 
+def is_power_of_two(number: int) -> bool:
+    """Return whether `number` is 1, 2, 4 ..., as the value of a cube must be."""
+    return number >= 1 and number & (number - 1) == 0
+
+
 def check_match_length(length: object, *, with_money: bool = False) -> None:
     """Raise `SettingError` for an unsupported match length; `with_money` allows 0, money play."""
     if not is_whole(length):

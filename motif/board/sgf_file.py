@@ -22,7 +22,6 @@ from itertools import chain
 from typing import NamedTuple
 
 from motif.board.game_record import (
-    FIRST_CUBES,
     NO_CUBE_TAG,
     Annotations,
     CubeAction,
@@ -37,7 +36,7 @@ from motif.board.game_record import (
     uses_cube,
     with_crawford,
 )
-from motif.board.identifiers import quoted
+from motif.board.identifiers import quoted, whole_number
 from motif.board.marks import Mark
 from motif.board.mat_file import mat_name
 from motif.board.moves import parse_roll
@@ -302,9 +301,8 @@ class _GameReader:
 
     def _recorder(self) -> GameRecorder:
         text = self._text("CV").strip() or "1"
-        first_cube = next((cube for cube in FIRST_CUBES if str(cube) == text), 0)
         try:
-            return GameRecorder(money=not self.length, first_cube=first_cube)
+            return GameRecorder(money=not self.length, first_cube=whole_number(text) or 0)
         except RecordError as error:
             raise self._error(f"the cube begins at {quoted(text)}: {error}") from None
 

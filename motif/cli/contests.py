@@ -26,14 +26,13 @@ from motif.evaluators.known_players import own_name
 from motif.runtime.errors import SettingError
 from motif.runtime.layout import counted, p_text, plus_minus
 from motif.runtime.parallel import working_on
+from motif.runtime.settings import SIGNIFICANCE
 
 if TYPE_CHECKING:
     from motif.contests import ContestResult, TournamentResult
     from motif.contests.result import CubelessFigures, LuckAdjusted
 
 
-_SIGNIFICANCE = 0.05
-"""Default significance level: a smaller p-value counts as a win."""
 _PLAYERS = f"{PLAYERS} Also: random, best-of-four."
 
 
@@ -89,7 +88,7 @@ def match(
             "difference between equal players.",
             "P",
         ),
-    ] = _SIGNIFICANCE,
+    ] = SIGNIFICANCE,
     json: JsonOption = False,
     seed: SeedOption = 0,
     jobs: JobsOption = None,
@@ -114,7 +113,7 @@ def match(
     length, cube, jacoby = rules.length, rules.has_cube, rules.has_jacoby
     if until_certain and (length or cube or luck_adjusted):
         raise SettingError("--until-certain requires money games without a cube and without luck adjustment")
-    if significance != _SIGNIFICANCE and (length or cube):
+    if significance != SIGNIFICANCE and (length or cube):
         raise SettingError("--significance: has no effect in matches and with a cube")
     # "latest" and the name of the newest weights are the same player.
     first, second = own_name(first), own_name(second)
@@ -207,7 +206,7 @@ def _counted(count: int, length: int = 0) -> str:
 
 def _level(result: "ContestResult") -> float:
     """Return the p-value below which a result counts as a win."""
-    return result.cubeless.significance if result.cubeless else _SIGNIFICANCE
+    return result.cubeless.significance if result.cubeless else SIGNIFICANCE
 
 
 def _points_sentence(
@@ -216,7 +215,7 @@ def _points_sentence(
     second: str,
     games: int = 0,
     more: str = "",
-    level: float = _SIGNIFICANCE,
+    level: float = SIGNIFICANCE,
 ) -> str:
     """Return which player is ahead and by how much, over a number of `games` unless it is 0."""
     over = f" over {counted(games, 'game')}" if games else ""

@@ -3,10 +3,10 @@
 from motif.board.rules import check_match_length
 from motif.contests.pairs import new_contest, play_contest
 from motif.contests.result import ContestResult, ContestRules, contest_result
-from motif.contests.sequential import SIGNIFICANCE, SequentialTest
+from motif.contests.sequential import SequentialTest
 from motif.players.player import PlayerLike, load_player
 from motif.runtime.errors import SettingError
-from motif.runtime.settings import check_count, check_flag, check_seed, check_significance
+from motif.runtime.settings import SIGNIFICANCE, check_count, check_flag, check_seed, check_significance
 
 GAMES, MATCHES = 1000, 100
 """Default numbers of money games and of matches."""

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.rules import check_match_length
-from motif.contests.sequential import SIGNIFICANCE, SequentialTest, certain_interval
+from motif.contests.sequential import SequentialTest, certain_interval
 from motif.evaluators import Evaluator
 from motif.rollouts.tally import p_value
 from motif.runtime.arrays import FloatArray
 from motif.runtime.frames import Row, Tabular, frame
-from motif.runtime.settings import SettingFields, check_flag
+from motif.runtime.settings import SIGNIFICANCE, SettingFields, check_flag
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -20,10 +20,8 @@ from scipy.special import logsumexp
 
 from motif.board.outcome import Outcome
 from motif.runtime.arrays import FloatArray, IntArray
-from motif.runtime.settings import check_significance
+from motif.runtime.settings import SIGNIFICANCE, check_significance
 
-SIGNIFICANCE = 0.05
-"""Default probability that a contest between equal players ends with a difference called certain."""
 _MAX_POINTS = int(Outcome.WIN_BACKGAMMON)
 """Maximum points of a cubeless game."""
 _SUMS = 4 * _MAX_POINTS + 1

@@ -20,6 +20,8 @@ SEED_LIMIT = 2**63
 """Upper bound of seeds, which compiled code takes as 64-bit integers."""
 COUNT_LIMIT = 2**31
 """Limit below which numbers of trials, plies and games must be."""
+SIGNIFICANCE = 0.05
+"""Default probability that a contest between equal players ends with a difference called certain."""
 
 
 def setting(default: _Value, help: str) -> _Value:

@@ -9,9 +9,16 @@ or only of some (``--kinds blitz race``):
 - hit: an opponent who was hit while bearing off,
 - closeout: an opponent behind a closed board,
 - race: a race with a gammon or a backgammon at stake,
-- anywhere: checkers anywhere.
+- anywhere: checkers anywhere,
+- primes: prime against prime, with checkers of both sides behind them,
+- anchor: the player bears in or off against an anchor,
+- holding: the opponent holds an anchor higher up, and perhaps the midpoint,
+- back-game: the opponent holds two anchors in the player's home board,
+- middle: both sides have two checkers back and a few points,
+- straggler: one checker of the opponent has still to pass the player's.
 
-The player on roll has the prime, makes the blitz or the hit, has closed the board, or is ahead in the race.
+The player on roll has the prime, makes the blitz or the hit, has closed the board, is ahead in the race, or
+plays against the anchors or the straggler.
 """
 
 import argparse
@@ -128,6 +135,58 @@ def _anywhere(board: _Board) -> None:
         board.place(bool(own), CHECKERS, range(1, 25), 0.6)
 
 
+def _prime_against_prime(board: _Board) -> None:
+    own_prime, opponent_prime = board.between(3, 6), board.between(3, 6)
+    board.make(True, range(own_prime, own_prime + 8), board.between(4, 6))
+    free = [point for point in range(18 - opponent_prime, 26 - opponent_prime) if board.own[point] == 0]
+    board.make(False, free, min(len(free), board.between(4, 6)))
+    board.place(False, board.between(1, 3), range(1, own_prime + 2), 0.5)
+    board.place(True, board.between(1, 3), range(23 - opponent_prime, 25), 0.5)
+    board.place(True, board.rest(True), range(1, 19), 0.5)
+    board.place(False, board.rest(False), range(7, 25), 0.5)
+
+
+def _against_an_anchor(board: _Board) -> None:
+    anchor = board.between(1, 5)
+    board.opponent[anchor] = board.between(2, 3)
+    off = max(0, board.between(-4, 6))
+    behind = board.random.random() < 0.5
+    board.place(True, CHECKERS - off, range(1 if behind else anchor + 1, 13), 0.7)
+    board.place(False, board.rest(False), range(15, 25), 0.6)
+
+
+def _holding_game(board: _Board) -> None:
+    board.opponent[board.between(4, 8)] = board.between(2, 3)
+    if board.random.random() < 0.5:
+        board.opponent[12] = board.between(2, 3)
+    if board.random.random() < 0.5:
+        board.own[board.between(17, 21)] = 2
+    board.place(True, board.rest(True), range(3, 17), 0.7)
+    board.place(False, board.rest(False), range(13, 25), 0.7)
+
+
+def _back_game(board: _Board) -> None:
+    for anchor in board.random.choice(range(1, 6), 2, replace=False):
+        board.opponent[anchor] = board.between(2, 3)
+    board.place(True, CHECKERS, range(1, 15), 0.7)
+    board.place(False, board.rest(False), range(9, 25), 0.6)
+
+
+def _middle_game(board: _Board) -> None:
+    board.place(False, 2, range(1, 8), 0.6)
+    board.place(True, 2, range(18, 25), 0.6)
+    free = [point for point in range(3, 10) if board.opponent[point] == 0]
+    board.make(True, free, board.between(2, 4))
+    board.place(True, board.rest(True), range(4, 17), 0.7)
+    board.place(False, board.rest(False), range(9, 22), 0.7)
+
+
+def _straggler(board: _Board) -> None:
+    board.opponent[board.between(1, 12)] = 1
+    board.place(True, CHECKERS - max(0, board.between(-3, 4)), range(1, 16), 0.7)
+    board.place(False, board.rest(False), range(13, 25), 0.7)
+
+
 KINDS: dict[str, Callable[[_Board], None]] = {
     "last-checker": _last_checker,
     "both-back": _both_back,
@@ -137,6 +196,12 @@ KINDS: dict[str, Callable[[_Board], None]] = {
     "closeout": _closed_out,
     "race": _race_for_a_gammon,
     "anywhere": _anywhere,
+    "primes": _prime_against_prime,
+    "anchor": _against_an_anchor,
+    "holding": _holding_game,
+    "back-game": _back_game,
+    "middle": _middle_game,
+    "straggler": _straggler,
 }
 
 

@@ -168,6 +168,7 @@ def test_rare_positions_are_of_their_kind(kind):
     boards = np.array([one.board for one in positions])
     home, bar = boards[:, 1:7], -boards[:, 0]
     back = bar - np.minimum(home, 0).sum(axis=1), np.maximum(boards[:, 19:], 0).sum(axis=1)
+    anchors = (home <= -2).sum(axis=1)
     assert {
         "last-checker": (back[0] == 1).all(),
         "both-back": (np.minimum(*back) >= 4).all(),
@@ -177,4 +178,10 @@ def test_rare_positions_are_of_their_kind(kind):
         "closeout": ((home >= 2).all(axis=1) & (bar > 0)).all(),
         "race": all(position_class(one) == "race" for one in positions),
         "anywhere": True,
+        "primes": ((boards >= 2).sum(axis=1) >= 4).all(),
+        "anchor": (anchors >= 1).all() and not (boards[:, 13:] > 0).any(),
+        "holding": (boards[:, 4:9] <= -2).any(axis=1).all(),
+        "back-game": (anchors >= 2).all() and not (boards[:, 15:] > 0).any(),
+        "middle": (-np.minimum(boards[:, 1:8], 0).sum(axis=1) == 2).all(),
+        "straggler": (-np.minimum(boards[:, 1:13], 0).sum(axis=1) == 1).all(),
     }[kind]

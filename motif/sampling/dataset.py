@@ -357,10 +357,11 @@ def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str, where: st
 
 
 def _check_least(data: Dataset, where: str = "") -> None:
-    """Raise `DatasetError`, which begins with `where`, for the first value that is too small."""
+    """Raise `DatasetError`, which begins with `where`, for the first value too small, or infinite."""
     for name, least in _LEAST.items():
         # A standard error may be NaN.
         _check_rows(data, name, ~(getattr(data, name) < least), f"at least {least}", where)
+    _check_rows(data, "equity_se", ~np.isinf(data.equity_se), "finite", where)
 
 
 def _check_decisions(data: Dataset) -> None:

@@ -119,6 +119,7 @@ def test_a_manifest_of_the_plain_name_is_read(data, tmp_path):
         ({"equity": [99]}, "equity of row 0 is 99.0: it must be that of the probabilities"),
         ({"equity": [float("nan")]}, "equity of row 0 is nan: it must be that of the probabilities"),
         ({"equity_se": [-1]}, "equity_se of row 0 is -1.0: it must be at least 0"),
+        ({"equity_se": [float("inf")]}, "equity_se of row 0 is inf: it must be finite"),
         ({"trials": [0]}, "trials of row 0 is 0: it must be a whole number from 1 to"),
         ({"win": ["often"]}, "win: all values must be of type float32"),
         ({"game": ["first"]}, "game of row 0 is 'first': it must be a whole number from 0 to 2147483647"),

@@ -25,7 +25,7 @@ IMAGES = ROOT / "docs" / "images"
 WORK = ROOT / "runs" / "images"
 """Where commands leave datasets and pages."""
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-VERSIONS = ("keith-v0", "keith-v1", *(f"motif-v{number}" for number in range(21)))
+VERSIONS = ("keith-v0", "keith-v1", *(f"motif-v{number}" for number in range(22)))
 """Versions in the picture of strength, in the order in which they were learned."""
 OTHERS = {"pubeval": "PubEval", "wildbg": "wildbg's nets", "gnubg": "gnubg, 0-ply"}
 """Other players in that picture."""

@@ -77,7 +77,7 @@ PLAYERS = (
     Entry("motif-v0", "70 features and all their pairs, with gammons; learned from `simple`"),
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
     Entry(
-        "motif-v20",
+        "motif-v21",
         "learned from lookahead and rollouts: pairs and one hidden layer",
         _MOST,
     ),

@@ -31,7 +31,7 @@ NOTES = {
     "keith-v1": "",
     **{f"motif-v{number}": "" for number in range(9)},
     "motif-v8-plain": ", without hidden units",
-    **{f"motif-v{number}": "" for number in range(9, 20)},
+    **{f"motif-v{number}": "" for number in range(9, 21)},
     **dict.fromkeys(shipped_weights(), ""),
     "wildbg": "'s nets",
     "gnubg": ", 0-ply",

@@ -1,6 +1,6 @@
 """Add a version of motif to the rollout-truth set.
 
-``python -m tools.truth_extension motif-v20 data/bench/rollout-truth`` lets the version and its lookahead
+``python -m tools.truth_extension motif-v21 data/bench/rollout-truth`` lets the version and its lookahead
 choose in every decision. Where a choice is not among the plays rolled out, all plays of the decision are
 rolled out again together with it, by the version and gnubg. All other lines remain as they are. The same
 command continues an interrupted extension with the files that remain.
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="tools.truth_extension", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument("own", help="static player, such as motif-v20")
+    parser.add_argument("own", help="static player, such as motif-v21")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)

@@ -105,7 +105,7 @@ def check(analyses: list[MatchAnalysis], judge: str, every: int = 1) -> int:
 
 def test_one_decision_has_one_number(tmp_path, monkeypatch):
     shorten_rollouts(monkeypatch)
-    assert check(analysed(tmp_path, "motif-v20@1", 1), "motif-v20@1", every=2) > 20
+    assert check(analysed(tmp_path, "motif-v21@1", 1), "motif-v21@1", every=2) > 20
 
 
 @pytest.mark.slow

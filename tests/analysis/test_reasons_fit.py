@@ -148,9 +148,9 @@ def test_a_reason_says_what_the_play_does_to_the_position_before(
             id="gammons make up most of it",
         ),
         pytest.param(
-            MatchState(length=5, own_score=2, opponent_score=2),
+            MatchState(length=7),
             "Score and cube favour bar/23 10/4.",
-            id="gammons make up a sixth of it",
+            id="gammons make up less than half of it",
         ),
     ],
 )
@@ -190,8 +190,8 @@ def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
             "Likely: the gap is more than twice the standard error of the rollout (0.020 points), but less "
             "than three times.",
         ),
-        (0.01, 0.004, "Likely: the gap is larger than motif-v20@2's average error (0.002 points)."),
-        (0.05, 0.01, "Clear: the gap is far larger than motif-v20@2's average error (0.002 points)."),
+        (0.01, 0.004, "Likely: the gap is larger than motif-v21@2's average error (0.002 points)."),
+        (0.05, 0.01, "Clear: the gap is far larger than motif-v21@2's average error (0.002 points)."),
     ],
 )
 def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, difference, se, words):
@@ -200,18 +200,18 @@ def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, diffe
         KnownPlay(play, 0.0, "rollout", se, 0.0) for play in legal_plays(Position.start(), (3, 1))[:2]
     )
     pair = known_pair(better._replace(equity=difference), worse, se)
-    key, error = explanation._certainty("motif-v20@2", pair, difference)
+    key, error = explanation._certainty("motif-v21@2", pair, difference)
     english = phrases("en")
-    assert english.say("certainty", key, player="motif-v20@2", error=english.amount(error)) == words
+    assert english.say("certainty", key, player="motif-v21@2", error=english.amount(error)) == words
 
 
 def test_the_certainty_is_that_of_the_difference_shown():
-    """Equities 0.0001 apart may be shown with a difference of 0.001, and those 0.0006 apart as equal."""
-    told = motif.explain("t3cGAEDbdgOCAA", "62", "motif-v20", versus="18/16 13/7")
-    assert told.summary == "18/12 13/11 is 0.001 points ahead of 18/16 13/7: too close to call."
-    assert told.certainty.startswith("Between plays this close, motif-v20 is often wrong")
-    told = motif.explain("rd0TBADaeasAAA", "62", "motif-v20", versus="8/2 7/5")
-    assert (told.summary, told.certainty) == ("7/5 7/1 is as good as 8/2 7/5.", "")
+    """Equities 0.0002 apart may be shown with a difference of 0.001, and those 0.0007 apart as equal."""
+    told = motif.explain("w87gAQwyZ5wBSA", "54", "motif-v21", versus="bar/16")
+    assert told.summary == "bar/21 11/6 is 0.001 points ahead of bar/16: too close to call."
+    assert told.certainty.startswith("Between plays this close, motif-v21 is often wrong")
+    told = motif.explain("f1scAAB2uwWAAQ", "51", "motif-v21", versus="19/14 7/6")
+    assert (told.summary, told.certainty) == ("19/14 2/1 is as good as 19/14 7/6.", "")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from motif.board.parsing import parse_decision
 from motif.board.position import Position
 from motif.evaluators import load_static
 
-PLAYER = "motif-v20"
+PLAYER = "motif-v21"
 
 
 def told(
@@ -302,7 +302,7 @@ def test_after_the_crawford_game_an_explanation_says_so():
 def test_plays_that_the_score_makes_equal():
     """A lost gammon loses the match, and both plays lose one."""
     state = MatchState(length=5, opponent_score=3, cube=2, cube_owner="opponent")
-    it = told("GwAAAO89AJABAA", "42", "6/4 5/1", "20/14", state)
+    it = told("AwAAaLebEAAAAA", "53", "12/7 5/2", "6/3 6/1", state)
     assert it.difference == pytest.approx(0, abs=5e-4)
     assert "score_equal" in phrases_of(it)
     assert sum(reason.contribution for reason in it.reasons) == pytest.approx(it.difference, abs=1e-6)

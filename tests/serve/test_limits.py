@@ -201,7 +201,7 @@ def test_batches_and_trials_have_limits(strict):
 @pytest.mark.parametrize(
     "name",
     [
-        "weights/motif-v20.yaml",
+        "weights/motif-v21.yaml",
         "/etc/passwd",
         "../x.yaml",
         "onnx:x",

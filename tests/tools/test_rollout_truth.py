@@ -17,7 +17,7 @@ from tools.rollout_truth import main, results_of
 from tools.truth_decision import players_of
 from tools.truth_table import pairs, read_truth, table
 
-OWN = "motif-v20"
+OWN = "motif-v21"
 ALL = players_of(OWN)
 START = Position.start()
 PLAYS = [position_key(play.position) for play in legal_plays(START, (3, 1))[:3]]

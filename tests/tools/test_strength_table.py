@@ -44,15 +44,15 @@ def test_a_changed_figure_reaches_every_page(copies):
 
 def test_the_contents_of_the_table():
     records = read_records(ROOT / RECORDS)
-    known = {name: records[name] for name in ("gnubg", "pubeval", "best-of-four", "motif-v20", "simple")}
+    known = {name: records[name] for name in ("gnubg", "pubeval", "best-of-four", "motif-v21", "simple")}
     known["wildbg"] = replace(records["wildbg"], missing="nowhere")
     rates = [f"{rate.er:.2f} ± {rate.se:.2f}" for rate in known["gnubg"].error_rates.values()]
     _, _, simple, pubeval, motif, gnubg, _, *text = strength_lines(known)
     assert simple.startswith("| `simple`, where learning starts | 47.4 ± 1.0 |")
     assert pubeval.endswith(" | 0 |")
-    assert motif.startswith("| `motif-v20` | ")
+    assert motif.startswith("| `motif-v21` | ")
     assert gnubg == f"| `gnubg`, 0-ply | {' | '.join(rates)} | +0.617 ± 0.017 |"
-    assert "20,000 per player (40,000 for `motif-v20`, 6,000 for `gnubg`)" in " ".join(text)
+    assert "20,000 per player (40,000 for `motif-v21`, 6,000 for `gnubg`)" in " ".join(text)
     assert "8,000 contact, 4,000 crashed and 4,000 race decisions" in " ".join(text)
 
 

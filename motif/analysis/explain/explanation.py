@@ -66,8 +66,6 @@ gammons.
 """
 _SOME_GAMMONS = 0.02
 """Minimum probability of losing a gammon or backgammon, and of saving a gammon, at which it is a reason."""
-_CLEARLY = 1.25
-"""Minimum ratio of a clearly larger difference; static probabilities of backgammons are rough."""
 _SUMMED_UP = 5
 """Maximum number of groups in the summary of a position."""
 _SURE = (("clear", 20.0), ("likely", 6.0))
@@ -411,12 +409,12 @@ def _losses_at_stake(
 ) -> tuple[bool, bool]:
     """Return whether a gammon and a backgammon cost more than the next smaller loss, and are in doubt.
 
-    A backgammon is at stake only if it makes a clearly larger difference between the plays than a gammon.
+    A backgammon is at stake only if it makes a larger difference between the plays than a gammon.
     """
     chances = turned(static.evaluate_many(np.array([play.position.board for play in plays])))
     gammons, backgammons = chances[:, LOSE_GAMMON], chances[:, LOSE_BACKGAMMON]
     values = gammon_values(cube_model)[1], backgammon_value_lost(cube_model)
-    decides = values[1] * np.ptp(backgammons) > _CLEARLY * values[0] * np.ptp(gammons)
+    decides = values[1] * np.ptp(backgammons) > values[0] * np.ptp(gammons)
     return (
         values[0] >= LITTLE and bool(gammons.max() >= _SOME_GAMMONS and gammons.min() <= 1 - _SOME_GAMMONS),
         values[1] >= LITTLE and bool(backgammons.max() >= _SOME_GAMMONS and decides),

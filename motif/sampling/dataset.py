@@ -245,7 +245,7 @@ class Dataset:
         given = replace(data, **plain)
         close = np.abs(given.equity - data.equity) <= _ROUNDING
         _check_rows(given, "equity", close, "that of the probabilities")
-        _check_least(given)
+        _check_ranges(given)
         _check_decisions(given)
         return replace(given, games_key=_content_key(given))
 
@@ -356,7 +356,7 @@ def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str, where: st
         raise DatasetError(f"{where}{name} of row {row} is {getattr(data, name)[row]}: it must be {rule}")
 
 
-def _check_least(data: Dataset, where: str = "") -> None:
+def _check_ranges(data: Dataset, where: str = "") -> None:
     """Raise `DatasetError`, which begins with `where`, for the first value too small, or infinite."""
     for name, least in _LEAST.items():
         # A standard error may be NaN.
@@ -485,5 +485,5 @@ def _samples(batch: pa.RecordBatch, where: str) -> Dataset:
     probabilities = np.stack([numbers_of(batch, name) for name in OUTPUTS], axis=1).astype(np.float32)
     codes = np.array([CLASS_NAMES.index(name) for name in names], np.int8)
     data = Dataset(boards=boards, probabilities=probabilities, position_class=codes, **plain)
-    _check_least(data, f"{where}: ")
+    _check_ranges(data, f"{where}: ")
     return data

@@ -19,13 +19,13 @@ from motif.evaluators.known_players import default_player
 from motif.reports.style import BLUE, FAINT, SMALL, VERMILION, picture
 from tools.import_graph import ROOT
 from tools.player_table import read_records
-from tools.strength_table import RECORDS
+from tools.strength_table import NEWEST, RECORDS
 
 IMAGES = ROOT / "docs" / "images"
 WORK = ROOT / "runs" / "images"
 """Where commands leave datasets and pages."""
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-VERSIONS = ("keith-v0", "keith-v1", *(f"motif-v{number}" for number in range(22)))
+VERSIONS = ("keith-v0", "keith-v1", *(f"motif-v{number}" for number in range(NEWEST + 1)))
 """Versions in the picture of strength, in the order in which they were learned."""
 OTHERS = {"pubeval": "PubEval", "wildbg": "wildbg's nets", "gnubg": "gnubg, 0-ply"}
 """Other players in that picture."""

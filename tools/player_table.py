@@ -23,7 +23,7 @@ from motif.benchmarks.speed import midgame_boards, timed
 from motif.contests import play_money_games
 from motif.contests.result import MIN_PAIRS
 from motif.evaluators import Evaluator
-from motif.evaluators.known_players import NET_PREFIX, entry_of, shipped_weights
+from motif.evaluators.known_players import NET_PREFIX, default_player, entry_of, shipped_weights
 from motif.evaluators.static import BEAROFF_SUFFIX
 from motif.players import Player, load
 from motif.runtime import documents
@@ -77,7 +77,7 @@ PLAYERS = (
     Entry("motif-v0", "70 features and all their pairs, with gammons; learned from `simple`"),
     Entry("motif-v1", "the next version, learned from rollouts by `motif-v0`"),
     Entry(
-        "motif-v21",
+        default_player(),
         "learned from lookahead and rollouts: pairs and one hidden layer",
         _MOST,
     ),

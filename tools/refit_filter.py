@@ -1,6 +1,6 @@
 """Fit the move filter of a weight file with hidden units again, to positions of datasets.
 
-    python -m tools.refit_filter motif-v21 runs/positions --out motif-v21.yaml
+    python -m tools.refit_filter weights.yaml runs/positions --out weights.yaml
 
 The weights remain the same; so do the plays without lookahead.  The labels of the datasets do not matter.
 """

@@ -20,6 +20,8 @@ from tools.player_table import CLASSES, PLAYERS, REFERENCE, Record
 REGION = "strength"
 _WIDTH = 106
 RECORDS = Path("docs/reference/players.json")
+NEWEST = int(default_player().removeprefix("motif-v"))
+"""Number of the newest version."""
 
 NOTES = {
     "random": "",
@@ -31,7 +33,7 @@ NOTES = {
     "keith-v1": "",
     **{f"motif-v{number}": "" for number in range(9)},
     "motif-v8-plain": ", without hidden units",
-    **{f"motif-v{number}": "" for number in range(9, 21)},
+    **{f"motif-v{number}": "" for number in range(9, NEWEST)},
     **dict.fromkeys(shipped_weights(), ""),
     "wildbg": "'s nets",
     "gnubg": ", 0-ply",

@@ -1,6 +1,6 @@
 """Add a version of motif to the rollout-truth set.
 
-``python -m tools.truth_extension motif-v21 data/bench/rollout-truth`` lets the version and its lookahead
+``python -m tools.truth_extension latest data/bench/rollout-truth`` lets the version and its lookahead
 choose in every decision. Where a choice is not among the plays rolled out, all plays of the decision are
 rolled out again together with it, by the version and gnubg. All other lines remain as they are. The same
 command continues an interrupted extension with the files that remain.
@@ -22,6 +22,7 @@ from motif.benchmarks.roller_rollouts import rolled_plays
 from motif.board.identifiers import boards_from_keys, position_key
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
+from motif.evaluators.known_players import own_name
 from motif.players import load
 from motif.runtime.parallel import run_ordered
 from tools.marked_page import reporting
@@ -115,12 +116,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="tools.truth_extension", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument("own", help="static player, such as motif-v21")
+    parser.add_argument("own", help="static player, such as latest")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
     for name in SHARES:
-        extend(options.folder / f"{name}.bm.gz", options.own, options.jobs)
+        extend(options.folder / f"{name}.bm.gz", own_name(options.own), options.jobs)
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class UnitChoice:
 @command(
     "terms motif-v1",
     "terms runs/demo/v1/weights.yaml --data runs/demo/v1/samples",
-    "terms motif-v21 --unit opp_bar",
+    "terms latest --unit opp_bar",
     "terms motif-v1 --class race --language de",
 )
 def terms(

@@ -163,7 +163,7 @@ DEPTHS: dict[str, Depth] = {
     "rollout": _NORMAL._replace(thin=2, rollout=_ROLLED),
     "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
-"""By the name that follows the plies: ``motif-v21@2:wide``.  ``full`` is lookahead by the book: every play,
+"""By the name that follows the plies: ``latest@2:wide``.  ``full`` is lookahead by the book: every play,
 every reply, nothing of the ply before; ``thin`` and ``sparse`` label samples."""
 DEFAULT_DEPTH = "normal"
 ENDING_PLIES = 2

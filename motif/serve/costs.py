@@ -45,7 +45,7 @@ _USUAL_PLAYS = 20
 
 @lru_cache(maxsize=1024)
 def cost_of(ask: RequestKind, name: str, played_out: bool = False) -> float:
-    """Return the seconds of a core that a player, such as ``motif-v21@2:wide``, takes per position.
+    """Return the seconds of a core that a player, such as ``latest@2:wide``, takes per position.
 
     Late endings that are `played_out` take the same time at any depth.
     """

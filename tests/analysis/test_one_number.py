@@ -14,6 +14,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.cli.main import main
 from motif.evaluators import load_evaluator
+from motif.evaluators.known_players import default_player
 from motif.session.advisor import Advisor
 from tests.short_rollouts import shorten_rollouts
 
@@ -105,7 +106,8 @@ def check(analyses: list[MatchAnalysis], judge: str, every: int = 1) -> int:
 
 def test_one_decision_has_one_number(tmp_path, monkeypatch):
     shorten_rollouts(monkeypatch)
-    assert check(analysed(tmp_path, "motif-v21@1", 1), "motif-v21@1", every=2) > 20
+    judge = f"{default_player()}@1"
+    assert check(analysed(tmp_path, judge, 1), judge, every=2) > 20
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ class Seen(NamedTuple):
     """Whether two plies of lookahead say so as well, where it brings nothing."""
 
 
-def cases(count: int, seed: int, player: str = "motif-v21") -> Iterator[Case]:
+def cases(count: int, seed: int, player: str = "latest") -> Iterator[Case]:
     """The best plays of self-play decisions, each against the second best or any other play.
 
     `player` stays the same for new versions, so that versions can be compared.
@@ -149,7 +149,7 @@ def test_what_every_player_expects_is_reported():
     assert odds <= 0.02 * counts + 1
 
 
-PLAYERS = "keith-v1", "motif-v1", "motif-v21"
+PLAYERS = "keith-v1", "motif-v1", "latest"
 """Whose games the decisions come from: the same for each new version, so that versions compare.  Of one
 player's alone a kind is seen 40 to 80 times, and its share is off by 5 % and more."""
 
@@ -199,7 +199,7 @@ def test_reasons_add_up(player):
 def test_the_rows_shown_make_the_difference_shown(identifier, roll, two, state, rows):
     position = Position.from_id(identifier)
     plays = [find_play(text, legal_plays(position, roll)) for text in two]
-    told = explain_play(load_static("motif-v21"), position, roll, *plays, state=state)
+    told = explain_play(load_static("latest"), position, roll, *plays, state=state)
     assert [line for line in told.lines if line[0] in "+-"] == rows
     assert rows[0][1:6] in told.summary
 
@@ -295,7 +295,7 @@ def test_reasons_in_words(decision):
     position = Position.from_id(identifier)
     plays = legal_plays(position, roll)
     better, worse = (find_play(text, plays) for text in two)
-    told = explain_play(load_static("motif-v21"), position, (int(roll[0]), int(roll[1])), better, worse)
+    told = explain_play(load_static("latest"), position, (int(roll[0]), int(roll[1])), better, worse)
     sentences = [reason.sentence for reason in told.shown_reasons if reason.concept != REST]
     assert sentences[: len(TOLD[decision])] == TOLD[decision]
 

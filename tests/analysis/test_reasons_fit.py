@@ -13,6 +13,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.evaluators import load_static
+from motif.evaluators.known_players import default_player
 from motif.players import load
 from motif.players.ranking import rank_plays
 
@@ -190,8 +191,8 @@ def test_a_rollout_that_disagrees_with_lookahead_decides_which_play_is_better():
             "Likely: the gap is more than twice the standard error of the rollout (0.020 points), but less "
             "than three times.",
         ),
-        (0.01, 0.004, "Likely: the gap is larger than motif-v21@2's average error (0.002 points)."),
-        (0.05, 0.01, "Clear: the gap is far larger than motif-v21@2's average error (0.002 points)."),
+        (0.01, 0.004, "Likely: the gap is larger than someone@2's average error (0.002 points)."),
+        (0.05, 0.01, "Clear: the gap is far larger than someone@2's average error (0.002 points)."),
     ],
 )
 def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, difference, se, words):
@@ -200,17 +201,17 @@ def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, diffe
         KnownPlay(play, 0.0, "rollout", se, 0.0) for play in legal_plays(Position.start(), (3, 1))[:2]
     )
     pair = known_pair(better._replace(equity=difference), worse, se)
-    key, error = explanation._certainty("motif-v21@2", pair, difference)
+    key, error = explanation._certainty("someone@2", pair, difference)
     english = phrases("en")
-    assert english.say("certainty", key, player="motif-v21@2", error=english.amount(error)) == words
+    assert english.say("certainty", key, player="someone@2", error=english.amount(error)) == words
 
 
 def test_the_certainty_is_that_of_the_difference_shown():
     """Equities 0.0002 apart may be shown with a difference of 0.001, and those 0.0007 apart as equal."""
-    told = motif.explain("w87gAQwyZ5wBSA", "54", "motif-v21", versus="bar/16")
+    told = motif.explain("w87gAQwyZ5wBSA", "54", "latest", versus="bar/16")
     assert told.summary == "bar/21 11/6 is 0.001 points ahead of bar/16: too close to call."
-    assert told.certainty.startswith("Between plays this close, motif-v21 is often wrong")
-    told = motif.explain("f1scAAB2uwWAAQ", "51", "motif-v21", versus="19/14 7/6")
+    assert told.certainty.startswith(f"Between plays this close, {default_player()} is often wrong")
+    told = motif.explain("f1scAAB2uwWAAQ", "51", "latest", versus="19/14 7/6")
     assert (told.summary, told.certainty) == ("19/14 2/1 is as good as 19/14 7/6.", "")
 
 

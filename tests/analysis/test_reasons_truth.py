@@ -34,7 +34,7 @@ SCORES = (
 )
 
 
-def explanations(evaluator, count, seed, *, player="motif-v21", states=(None,)):
+def explanations(evaluator, count, seed, *, player="latest", states=(None,)):
     """Explanations of `count` decisions of games: the best play against the second best or any other."""
     boards, rolls = some_decisions(player, 2 * count, seed)
     random, number = np.random.default_rng(seed), 0
@@ -106,7 +106,7 @@ def test_with_lookahead_nothing_false_is_reported_and_all_adds_up():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("player", ["motif-v21", "motif-v1", "pubeval"])
+@pytest.mark.parametrize("player", ["latest", "motif-v1", "pubeval"])
 def test_nothing_false_is_reported_on_1000_decisions(player):
     seen = Counter()
     for told in explanations(NEWEST, 1000, 41, player=player, states=SCORES):

@@ -16,7 +16,7 @@ from motif.board.parsing import parse_decision
 from motif.board.position import Position
 from motif.evaluators import load_static
 
-PLAYER = "motif-v21"
+PLAYER = "latest"
 
 
 def told(

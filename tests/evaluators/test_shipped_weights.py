@@ -4,7 +4,7 @@ from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
 from motif.evaluators.known_players import default_player, shipped_weights
 
-SHIPPED = ("keith-v0", "keith-v1", "motif-v0", "motif-v1", "motif-v21")
+SHIPPED = ("keith-v0", "keith-v1", "motif-v0", "motif-v1", default_player())
 
 
 def test_versions_are_in_order():

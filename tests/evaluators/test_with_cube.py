@@ -21,6 +21,7 @@ from motif.evaluators.cube_model import (
     without_cube,
 )
 from motif.evaluators.kernels import NOT_SCORED, value_after
+from motif.evaluators.known_players import default_player
 from motif.evaluators.lookahead_kernels import choose_replies
 from motif.evaluators.lookahead_memory import thread_tree
 from motif.evaluators.static import prepared
@@ -29,7 +30,7 @@ from motif.rollouts.rollout_evaluator import load_rollout
 from tests.fitting.fitting_samples import random_boards
 from tests.games import some_decisions
 
-NEWEST = load_static("motif-v21")
+NEWEST = load_static("latest")
 MONEY = MatchState()
 MATCH_POINT = MatchState(5, 4, 4)
 GAMMON_GO = MatchState(5, 3, 4, crawford=True)
@@ -83,7 +84,7 @@ def test_a_double_is_free_for_a_player_who_loses_the_match_anyway():
 
 
 def test_for_money_without_a_cube_nothing_changes():
-    players = ["motif-v21", "motif-v1@1:full", "rollout:motif-v21,trials=1"]
+    players = ["latest", "motif-v1@1:full", "rollout:latest,trials=1"]
     for evaluator in (load(name).evaluator for name in players):
         assert evaluator is not None
         assert evaluator.with_cube(NO_CUBE) is evaluator
@@ -109,9 +110,7 @@ def test_a_dead_cube_ranks_by_the_ends_of_the_game():
     assert NEWEST.with_cube(cube_model).equity_many(boards) == pytest.approx(plain, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    "name", ["motif-v21", "motif-v1@1:full", "rollout:motif-v21,trials=2,candidates=3,cut=4"]
-)
+@pytest.mark.parametrize("name", ["latest", "motif-v1@1:full", "rollout:latest,trials=2,candidates=3,cut=4"])
 def test_plays_of_a_decision_are_the_other_sides_positions(name):
     evaluator = load(name).evaluator
     assert evaluator is not None
@@ -129,7 +128,7 @@ def test_plays_of_a_decision_are_the_other_sides_positions(name):
 
 
 def test_rolled_out_plays_for_the_score():
-    evaluator = load_rollout("rollout:motif-v21,trials=324,cut=5,stratified,candidates=4")
+    evaluator = load_rollout("rollout:latest,trials=324,cut=5,stratified,candidates=4")
     assert best(evaluator.with_cube(cube_model_for(GAMMON_GO)), START, (6, 4)) == "8/2 6/2"
 
 
@@ -137,8 +136,8 @@ def test_a_player_that_ignores_gammons_plays_as_before():
     for name in ("random", "pubeval", "bras", "best-of-four"):
         player = load(name)
         assert player.with_cube(cube_model_for(GAMMON_GO)) is player
-    assert load("motif-v21").with_cube(NO_CUBE).name == "motif-v21"
-    assert load("motif-v21").with_cube(cube_model_for(GAMMON_GO)).choose(START, (6, 4)).notation == "8/2 6/2"
+    assert load("latest").with_cube(NO_CUBE).name == default_player()
+    assert load("latest").with_cube(cube_model_for(GAMMON_GO)).choose(START, (6, 4)).notation == "8/2 6/2"
 
 
 def test_lookahead_goes_by_the_score_too():

@@ -18,7 +18,7 @@ from motif.parameters.registry import ParameterSet, SetBuilder
 from tests.fitting.fitting_samples import random_boards
 
 ROOT = Path(motif.__file__).parents[1]
-SHIPPED = ("motif-v21", "motif-v1", "keith-v1")
+SHIPPED = ("latest", "motif-v1", "keith-v1")
 
 DECLARED = """
 DOUBLE_BLOTS = _side("double_blots", "twice the blots of {side}", unit="blots", full=8, group="safety")

@@ -52,21 +52,19 @@ def check_decisions(player: str, count: int, seed: int) -> int:
     return compared
 
 
-@pytest.mark.parametrize(
-    ("player", "decisions"), [("motif-v21", 48), ("motif-v21@1", 48), ("motif-v21@2", 20)]
-)
+@pytest.mark.parametrize(("player", "decisions"), [("latest", 48), ("latest@1", 48), ("latest@2", 20)])
 def test_a_plays_value_agrees_with_the_cube_in_the_next_position(player, decisions):
     assert check_decisions(player, decisions, seed=4) > decisions
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("player", ["motif-v21", "motif-v21@1", "motif-v21@2"])
+@pytest.mark.parametrize("player", ["latest", "latest@1", "latest@2"])
 def test_a_plays_value_agrees_with_the_cube_in_2000_positions(player):
     assert check_decisions(player, 2_000, seed=20261124) > 2_000
 
 
 def test_plays_are_in_order_and_differences_are_those_of_equities():
-    evaluator = load_evaluator("motif-v21@2")
+    evaluator = load_evaluator("latest@2")
     boards, rolls = some_decisions("motif-v1", 12, 9)
     for board, roll in zip(boards, rolls.tolist(), strict=True):
         ranking = rank_plays(Position(board), (roll[0], roll[1]), evaluator, with_probabilities=True)
@@ -81,7 +79,7 @@ def test_plays_are_in_order_and_differences_are_those_of_equities():
 
 @pytest.mark.parametrize(("position", "roll"), [("4HPwATDgc/ABMA", (6, 4)), ("zD0HATDGPcEBMA", (4, 2))])
 def test_plays_seen_to_full_depth_come_before_plays_lowered_to_their_equity(position, roll):
-    ranking = rank_plays(Position.of(position), roll, load_evaluator("motif-v21@2"))
+    ranking = rank_plays(Position.of(position), roll, load_evaluator("latest@2"))
     assert len({(one.equity, one.source) for one in ranking}) > len({one.equity for one in ranking})
     for one, other in pairwise(ranking):
         assert one.equity > other.equity or one.source >= other.source
@@ -89,7 +87,7 @@ def test_plays_seen_to_full_depth_come_before_plays_lowered_to_their_equity(posi
 
 def test_differences_are_those_of_the_equities_shown():
     """Exact differences would round to -0.266 after +0.154 and -0.111."""
-    for one in rank_plays(Position.start(), (3, 1), load_evaluator("motif-v21")).plays:
+    for one in rank_plays(Position.start(), (3, 1), load_evaluator("latest")).plays:
         best = round(one.equity - one.difference, 3)
         assert float(one.shown_difference) == pytest.approx(round(one.equity, 3) - best, abs=1e-9)
 

@@ -240,7 +240,7 @@ def test_the_judge_clears_from_the_rear_where_the_static_evaluation_does_not(jud
     static = judge.without_lookahead.play_equities(board, plays)
     assert legal[int(np.argmax(static))].notation == "16/11 15/13"
     clearing = {"15/10 5/3", "16/11 5/3"}
-    strong = load_static("motif-v21").play_equities(board, plays)
+    strong = load_static("latest").play_equities(board, plays)
     for values in (by_judge, strong):
         assert {legal[k].notation for k in np.argsort(-values)[:2]} == clearing
     assert by_judge.max() - by_judge[int(np.argmax(static))] > 0.1

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
-from motif.evaluators.known_players import shipped_weights
+from motif.evaluators.known_players import default_player, shipped_weights
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.progress import progress
 from motif.serve import bgweb_api, game_api, http, motif_api, page, stored_analysis_api, wildbg_api
@@ -201,7 +201,7 @@ def test_batches_and_trials_have_limits(strict):
 @pytest.mark.parametrize(
     "name",
     [
-        "weights/motif-v21.yaml",
+        f"weights/{default_player()}.yaml",
         "/etc/passwd",
         "../x.yaml",
         "onnx:x",

@@ -12,12 +12,13 @@ from motif.benchmarks.benchmark_files import by_play
 from motif.board.identifiers import position_key
 from motif.board.moves import legal_plays
 from motif.board.position import Position
+from motif.evaluators.known_players import default_player
 from motif.runtime.errors import BenchmarkError
 from tools.rollout_truth import main, results_of
 from tools.truth_decision import players_of
 from tools.truth_table import pairs, read_truth, table
 
-OWN = "motif-v21"
+OWN = default_player()
 ALL = players_of(OWN)
 START = Position.start()
 PLAYS = [position_key(play.position) for play in legal_plays(START, (3, 1))[:3]]

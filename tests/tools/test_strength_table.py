@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from motif.evaluators.known_players import default_player
 from motif.runtime.errors import BenchmarkError, SettingError
 from tools.import_graph import ROOT
 from tools.marked_page import marks, region, write_region
@@ -44,15 +45,15 @@ def test_a_changed_figure_reaches_every_page(copies):
 
 def test_the_contents_of_the_table():
     records = read_records(ROOT / RECORDS)
-    known = {name: records[name] for name in ("gnubg", "pubeval", "best-of-four", "motif-v21", "simple")}
+    known = {name: records[name] for name in ("gnubg", "pubeval", "best-of-four", default_player(), "simple")}
     known["wildbg"] = replace(records["wildbg"], missing="nowhere")
     rates = [f"{rate.er:.2f} ± {rate.se:.2f}" for rate in known["gnubg"].error_rates.values()]
     _, _, simple, pubeval, motif, gnubg, _, *text = strength_lines(known)
     assert simple.startswith("| `simple`, where learning starts | 47.4 ± 1.0 |")
     assert pubeval.endswith(" | 0 |")
-    assert motif.startswith("| `motif-v21` | ")
+    assert motif.startswith(f"| `{default_player()}` | ")
     assert gnubg == f"| `gnubg`, 0-ply | {' | '.join(rates)} | +0.617 ± 0.017 |"
-    assert "20,000 per player (40,000 for `motif-v21`, 6,000 for `gnubg`)" in " ".join(text)
+    assert f"20,000 per player (40,000 for `{default_player()}`, 6,000 for `gnubg`)" in " ".join(text)
     assert "8,000 contact, 4,000 crashed and 4,000 race decisions" in " ".join(text)
 
 

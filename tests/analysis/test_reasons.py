@@ -199,7 +199,7 @@ def test_reasons_add_up(player):
 def test_the_rows_shown_make_the_difference_shown(identifier, roll, two, state, rows):
     position = Position.from_id(identifier)
     plays = [find_play(text, legal_plays(position, roll)) for text in two]
-    told = explain_play(load_static("latest"), position, roll, *plays, state=state)
+    told = explain_play(load_static("motif-v1"), position, roll, *plays, state=state)
     assert [line for line in told.lines if line[0] in "+-"] == rows
     assert rows[0][1:6] in told.summary
 

@@ -13,7 +13,6 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.evaluators import load_static
-from motif.evaluators.known_players import default_player
 from motif.players import load
 from motif.players.ranking import rank_plays
 
@@ -159,7 +158,7 @@ def test_a_symmetric_score_names_the_gammons_that_differ(state, said):
     position = Position.from_id("bJuRgBGY24kDQA")
     plays = legal_plays(position, (6, 2))
     pair = (find_play(text, plays) for text in ("bar/23 10/4", "bar/23 8/2*"))
-    reasons = explain_play(NEWEST, position, (6, 2), *pair, state=state).reasons
+    reasons = explain_play(load_static("motif-v1"), position, (6, 2), *pair, state=state).reasons
     (score,) = (row.sentence for row in reasons if row.concept == "score")
     assert score == said
 
@@ -206,13 +205,14 @@ def test_certainty_allows_for_the_standard_error_of_a_rollout(monkeypatch, diffe
     assert english.say("certainty", key, player="someone@2", error=english.amount(error)) == words
 
 
-def test_the_certainty_is_that_of_the_difference_shown():
+def test_the_certainty_is_that_of_the_difference_shown(monkeypatch):
     """Equities 0.0002 apart may be shown with a difference of 0.001, and those 0.0007 apart as equal."""
-    told = motif.explain("w87gAQwyZ5wBSA", "54", "latest", versus="bar/16")
-    assert told.summary == "bar/21 11/6 is 0.001 points ahead of bar/16: too close to call."
-    assert told.certainty.startswith(f"Between plays this close, {default_player()} is often wrong")
-    told = motif.explain("f1scAAB2uwWAAQ", "51", "latest", versus="19/14 7/6")
-    assert (told.summary, told.certainty) == ("19/14 2/1 is as good as 19/14 7/6.", "")
+    monkeypatch.setattr(explanation, "known_error_rate", lambda name: 2.0)
+    told = motif.explain("hneDCwDZmcEAQw", "31", "motif-v1", versus="bar/24 4/1")
+    assert told.summary == "bar/24 8/5 is 0.001 points ahead of bar/24 4/1: too close to call."
+    assert told.certainty.startswith("Between plays this close, motif-v1 is often wrong")
+    told = motif.explain("mGfwATDgc/ABMA", "41", "motif-v1", versus="24/23 24/20")
+    assert (told.summary, told.certainty) == ("24/23 13/9 is as good as 24/23 24/20.", "")
 
 
 @pytest.mark.parametrize(

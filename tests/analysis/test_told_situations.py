@@ -20,11 +20,17 @@ PLAYER = "latest"
 
 
 def told(
-    identifier: str, roll: str, better: str, worse: str, state: MatchState | None = None, language: str = "en"
+    identifier: str,
+    roll: str,
+    better: str,
+    worse: str,
+    state: MatchState | None = None,
+    language: str = "en",
+    player: str = PLAYER,
 ) -> Explanation:
     position, dice = Position.from_id(identifier), (int(roll[0]), int(roll[1]))
     two = [find_play(text, legal_plays(position, dice)) for text in (better, worse)]
-    return explain_play(load_static(PLAYER), position, dice, *two, state=state, language=language)
+    return explain_play(load_static(player), position, dice, *two, state=state, language=language)
 
 
 def phrases_of(it: Explanation) -> set[str]:
@@ -302,7 +308,7 @@ def test_after_the_crawford_game_an_explanation_says_so():
 def test_plays_that_the_score_makes_equal():
     """A lost gammon loses the match, and both plays lose one."""
     state = MatchState(length=5, opponent_score=3, cube=2, cube_owner="opponent")
-    it = told("AwAAaLebEAAAAA", "53", "12/7 5/2", "6/3 6/1", state)
+    it = told("yw0AAGB/FhUAAA", "52", "14/12 13/8", "13/8 12/10", state, player="motif-v1")
     assert it.difference == pytest.approx(0, abs=5e-4)
     assert "score_equal" in phrases_of(it)
     assert sum(reason.contribution for reason in it.reasons) == pytest.approx(it.difference, abs=1e-6)

@@ -149,14 +149,19 @@ def write_match(path: Path | str, record: MatchRecord, notes: Annotations | None
         If the file cannot be written.
     """
     path = path_of("path", path)
+    write_text(path, match_text(path, record, notes))
+
+
+def match_text(path: Path, record: MatchRecord, notes: Annotations | None = None) -> str:
+    """Return what `write_match` writes; raises `SettingError` and `RecordError` as it does."""
     if not isinstance(record, MatchRecord):
         raise RecordError(f"record must be a MatchRecord, not {shown(record)}")
     check_written_suffix(path)
     try:
         check_record(record)
+        return (sgf_text if path.suffix.lower() == _SGF else mat_text)(record, notes)
     except RecordError as error:
         raise RecordError(f"{path}: {error}") from None
-    write_text(path, (sgf_text if path.suffix.lower() == _SGF else mat_text)(record, notes))
 
 
 def match_paths(paths: Iterable[Path]) -> Iterator[Path]:

@@ -64,11 +64,15 @@ def analyse(
     the keys `matches` and `players`.  See docs/how-to/match-analysis.md in motif's source.
     """
     from motif.analysis.match.match_analysis import analyse_match, over_all
+    from motif.board.match_file import WRITTEN_SUFFIXES, match_text
     from motif.reports.match_report import PLAYER_TITLES, match_page, player_rows, write_export
     from motif.runtime.files import write_text
 
     paths = _checked(files, exports := export or [], html)
     records = [_read(path, jacoby) for path in paths]
+    for target in exports:
+        if target.suffix.lower() in WRITTEN_SUFFIXES:
+            match_text(target, records[0])  # before the analysis, which takes minutes
     _, evaluator = judge.load(with_cube=True)
     analyses = []
     for number, (path, record) in enumerate(zip(paths, records, strict=True), 1):

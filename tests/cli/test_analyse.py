@@ -13,6 +13,7 @@ import pytest
 
 from motif.board.match_file import read_match, write_match
 from tests.analysis.test_match_analysis import MATCH
+from tests.board.test_sgf_file import BY_GNUBG
 
 
 @pytest.fixture
@@ -182,6 +183,21 @@ def test_a_match_is_not_overwritten_by_its_analysis(motif, mat, tmp_path):
         ending = motif("analyse", mat, "--player", "bras", "--export", out)
         assert (ending.code, ending.err) == (2, f"motif: error: {out}: is also read; name another file\n")
     assert mat.read_bytes() == before
+
+
+def test_what_a_file_cannot_hold_is_said_before_the_analysis(motif, tmp_path):
+    """Only .sgf files have automatic doubles."""
+    text = BY_GNUBG.replace("length:5", "length:0").replace("RU[Crawford]", "RU[Jacoby]CV[2]", 1)
+    text = (
+        text.replace("[ws:0][bs:2]", "[ws:0][bs:4]")
+        .replace("RE[B+2R]", "RE[B+4R]")
+        .replace("RE[W+1]", "RE[B+1]")
+    )
+    (session := tmp_path / "session.sgf").write_text(text)
+    ending = motif("analyse", session, "--player", "bras", "--export", out := tmp_path / "out.mat")
+    said = f"motif: error: {out}: game 1: only .sgf files can begin with the cube at 2\n"
+    assert (ending.code, ending.out, ending.err) == (2, "", said)
+    assert not out.exists()
 
 
 def test_exports_are_written_although_nobody_reads_the_output(motif, mat, tmp_path, monkeypatch):

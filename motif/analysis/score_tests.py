@@ -196,7 +196,7 @@ def _hypotheses(analysis: EvaluatorAnalysis) -> Iterator[ScoreTest]:
     yield _hypothesis(
         "normality",
         f"Is {name} normally distributed? (D'Agostino and Pearson)",
-        f"skewness {skewness:+.2f}, excess kurtosis {kurtosis:+.2f}; K² = {statistic:,.1f}",
+        f"skewness {skewness:+z.2f}, excess kurtosis {kurtosis:+z.2f}; K² = {statistic:,.1f}",
         p,
     )
     if analysis.scale.value == "S":
@@ -219,7 +219,7 @@ def _mean_of_zero(raw: FloatArray) -> ScoreTest:
 
     error = float(raw.std(ddof=1) / np.sqrt(len(raw)))
     z = float(raw.mean() / error)
-    found = f"mean {raw.mean():+.3f}, standard error {error:.3f}; z = {z:+.1f}"
+    found = f"mean {raw.mean():+z.3f}, standard error {error:.3f}; z = {z:+z.1f}"
     return _hypothesis("a mean of 0", "Is D 0 on average?", found, float(2 * norm.sf(abs(z))))
 
 

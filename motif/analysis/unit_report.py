@@ -231,15 +231,15 @@ def facts_of(unit: UnitSummary) -> str:
     """Return sentences on how often a unit is on, and its effect on the equity."""
     return (
         f"These inputs explain {unit.share:.0%} of the unit. It is on in {unit.on:.0%} of the positions and "
-        f"off in {unit.off:.0%}. In the tenth of positions where it is largest it adds {unit.high:+.3f} "
-        f"points to the equity relative to its mean, in the tenth where it is smallest {unit.low:+.3f}."
+        f"off in {unit.off:.0%}. In the tenth of positions where it is largest it adds {unit.high:+z.3f} "
+        f"points to the equity relative to its mean, in the tenth where it is smallest {unit.low:+z.3f}."
     )
 
 
 def board_blocks(found: Sequence[UnitBoard]) -> Iterator[tuple[str, str]]:
     """Yield a line on each board and its text diagram; X is the player on roll."""
     for one in found:
-        line = f"unit {one.squashed:+.2f}, adds {one.adds:+.3f} to an equity of {one.equity:+.3f}"
+        line = f"unit {one.squashed:+z.2f}, adds {one.adds:+z.3f} to an equity of {one.equity:+z.3f}"
         yield line, text_diagram(Position(one.board))
 
 

@@ -237,7 +237,7 @@ def _why(games: int, cubeless: "CubelessFigures", first: str, second: str) -> st
     ended = f"{better} ({100 * (1 - cubeless.significance):g} % confidence)"
     return (
         f"stopped after {counted(games, 'game')}: {ended}; "
-        f"from {low:+.4f} to {high:+.4f} points per game for {first}"
+        f"from {low:+z.4f} to {high:+z.4f} points per game for {first}"
     )
 
 
@@ -339,7 +339,7 @@ def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
             result.names[player],
             f"{100 * won[player] / games:.1f} %",
             *_points_cells(result, player),
-            f"{result.elo.values[player]:+.0f}{plus_minus(result.elo.se[player], '.0f')}",
+            f"{result.elo.values[player]:+z.0f}{plus_minus(result.elo.se[player], '.0f')}",
         )
         for label, player in zip(labels, result.order, strict=True)
     ]
@@ -358,9 +358,9 @@ def _points_cells(result: "TournamentResult", player: int) -> tuple[str, str]:
         mean = f"{100 * (0.5 + total):.1f} " if result.judge else ""
         return (
             f"{mean}± {_percent(total_se)} %" if result.has_errors else f"{mean}%" if mean else "",
-            f"{round(100 * rating, 1) + 0.0:+.1f}{plus_minus(100 * rating_se, '.1f')}",
+            f"{100 * rating:+z.1f}{plus_minus(100 * rating_se, '.1f')}",
         )
-    return f"{total:+.3f}{plus_minus(total_se, '.3f')}", f"{rating:+.3f}{plus_minus(rating_se, '.3f')}"
+    return f"{total:+z.3f}{plus_minus(total_se, '.3f')}", f"{rating:+z.3f}{plus_minus(rating_se, '.3f')}"
 
 
 def _cross_lines(

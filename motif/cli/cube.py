@@ -122,7 +122,7 @@ def _print_window(positions: "DoublingSet", window: "ScoreWindow") -> None:
         ("D", "positions", "S", "wins", "doubles", "passes"),
         [
             (
-                f"{one.d_from:+.1f} to {one.d_to:+.1f}",
+                f"{one.d_from:+z.1f} to {one.d_to:+z.1f}",
                 f"{one.positions:,}",
                 f"{one.score:.1f}",
                 *(percent(share) for share in (one.chance, one.doubles, one.drops)),
@@ -216,7 +216,9 @@ def print_answer(answer: "CubeAnswer", player: str, json: bool, *, modelled: boo
 
 def _line(record: Record) -> str:
     names = "no_double", "double_take", "double_pass"
-    equities = (f"{name.replace('_', ' ')} {record[name]:+.4f}" for name in names if record[name] is not None)
+    equities = (
+        f"{name.replace('_', ' ')} {record[name]:+z.4f}" for name in names if record[name] is not None
+    )
     exact = "  exact" * record["exact"]
     return f"{record['position']}  {'  '.join(equities)}  {record['action']}{exact}"
 

@@ -313,8 +313,8 @@ def _print_summaries(summaries: "Sequence[VersionSummary]", out: Path) -> None:
             error_text(summary.rmse_validation),
             _without_noise(summary),
             _choice(summary.choice_error.get("all")),
-            f"{summary.ppg_vs_previous:+.3f} ± {summary.ppg_vs_previous_se:.3f}",
-            f"{summary.ppg_vs_pubeval:+.3f} ± {summary.ppg_se:.3f}",
+            f"{summary.ppg_vs_previous:+z.3f} ± {summary.ppg_vs_previous_se:.3f}",
+            f"{summary.ppg_vs_pubeval:+z.3f} ± {summary.ppg_se:.3f}",
         )
         for summary in summaries
     ]
@@ -371,7 +371,7 @@ def train_phase_net(
     titles = ("player", "against", "games won", "points per game")
     print_table(titles, [_match_cells(match) for match in facts["matches"]], left=2)
     rows = [
-        (name, f"{of['mean']:+.4f}", f"{of['variance']:.6f}", f"{of['mean_size']:.4f}", f"{of['boards']:,}")
+        (name, f"{of['mean']:+z.4f}", f"{of['variance']:.6f}", f"{of['mean_size']:.4f}", f"{of['boards']:,}")
         for name, of in facts["difference_to_heuristic"].items()
     ]
     print_table(("net", "net minus heuristic", "variance", "size", "boards of random games"), rows)
@@ -386,7 +386,7 @@ def train_phase_net(
 
 def _match_cells(match: Record) -> tuple[str, ...]:
     share = f"{100 * match['win_share']:.1f} ± {100 * match['win_share_se']:.1f} %"
-    return match["player"], match["opponent"], share, f"{match['ppg']:+.3f} ± {match['ppg_se']:.3f}"
+    return match["player"], match["opponent"], share, f"{match['ppg']:+z.3f} ± {match['ppg_se']:.3f}"
 
 
 _TERMS_ELSEWHERE = "use `motif terms WEIGHTS` for a weight file"
@@ -440,8 +440,8 @@ def _print_versions(drawn: "RunReport") -> None:
                 one.name,
                 f"{one.positions:,}",
                 _without_noise(one),
-                f"{one.ppg_vs_pubeval:+.3f} ± {one.ppg_se:.3f}",
-                f"{one.ppg_vs_previous:+.3f} ± {one.ppg_vs_previous_se:.3f}",
+                f"{one.ppg_vs_pubeval:+z.3f} ± {one.ppg_se:.3f}",
+                f"{one.ppg_vs_previous:+z.3f} ± {one.ppg_vs_previous_se:.3f}",
                 _choice(one.choice_error.get("all")),
                 *(f"{of[version].er:.1f} ± {of[version].se:.1f}" for of in errors.values()),
             )

@@ -325,7 +325,7 @@ def _rolled(match: "MatchState | None", roll: tuple[int, int]) -> "MatchState | 
 def _evaluation_line(record: Record) -> str:
     won = f"win {record['win']:.4f} {record['win_gammon']:.4f} {record['win_backgammon']:.4f}"
     lost = f"lose {1 - record['win']:.4f} {record['lose_gammon']:.4f} {record['lose_backgammon']:.4f}"
-    return f"{record['position']}  {won}  {lost}  equity {record['equity']:+.4f}  {record['class']}"
+    return f"{record['position']}  {won}  {lost}  equity {record['equity']:+z.4f}  {record['class']}"
 
 
 def _plays_line(record: Record) -> str:
@@ -333,7 +333,7 @@ def _plays_line(record: Record) -> str:
 
 
 def _hint_line(record: Record, *, plays: int) -> str:
-    ranked = (f"{_named(play)} {play['equity']:+.4f}" for play in record["plays"][:plays])
+    ranked = (f"{_named(play)} {play['equity']:+z.4f}" for play in record["plays"][:plays])
     return f"{_heading(record)}: {', '.join(ranked)}"
 
 
@@ -362,7 +362,7 @@ def _print_details(details: Record, most: int | None) -> None:
             rows = list(value.items())
             if most is not None and len(rows) > most:
                 rows = sorted(rows, key=lambda row: -abs(row[1]))[:most]
-            print_table(_DETAILS.get(name, (name, "")), [(key, f"{number:+.4f}") for key, number in rows])
+            print_table(_DETAILS.get(name, (name, "")), [(key, f"{number:+z.4f}") for key, number in rows])
             if len(rows) < len(value):
                 say(f"the largest {len(rows)} of {len(value)}; --all shows the others")
     rest = [
@@ -522,7 +522,7 @@ def _summary(chances: "BearoffChances") -> str:
     how = "(exact)" if chances.exact else "\n(each side minimising its number of rolls)"
     return (
         f"wins {won.win:.3%}{gammons if won.win_gammon + won.lose_gammon else ''}, "
-        f"equity {won.equity:+.4f} {how}"
+        f"equity {won.equity:+z.4f} {how}"
     )
 
 

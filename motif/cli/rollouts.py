@@ -194,7 +194,7 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
     )
     said = capitalized(result.action)
     if result.difference is not None:
-        ahead = f"{result.difference:+.4f}{plus_minus(result.difference_se, '.4f')}"
+        ahead = f"{result.difference:+z.4f}{plus_minus(result.difference_se, '.4f')}"
         said += f": {double} {ahead} compared with no {double}"
     say(f"{said}.  Static: {static.action}.")
 
@@ -224,7 +224,7 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     for rank, of in enumerate(comparison.plays, 1):
         doubt = f"{of.difference_se:.4f}", p_text(of.p_value, "")
         behind = f"{of.difference:.4f}", *(_known(of.difference_se, text) for text in doubt)
-        equity, trials = f"{of.mean[-1]:+.4f}", f"{of.trials}{', dropped' * of.dropped}"
+        equity, trials = f"{of.mean[-1]:+z.4f}", f"{of.trials}{', dropped' * of.dropped}"
         cells = equity, _known(of.se[-1], f"{of.se[-1]:.4f}"), *(behind if rank > 1 else ("", "", "")), trials
         rows.append((f"{rank}.", str(of.play), *cells)[:count])
     print_table(columns[:count], rows, left=2)

@@ -255,7 +255,7 @@ def inspect(
     analysis = written.analysis
     table, scale, raw, values = analysis.table, analysis.scale, analysis.judged.raw, analysis.values
     rows = [
-        (analysis.parameters.names[k], f"{table.weight[k]:+.3f}", f"{table.importance[k]:.3f}")
+        (analysis.parameters.names[k], f"{table.weight[k]:+z.3f}", f"{table.importance[k]:.3f}")
         for k in analysis.by_importance[:MAX_IMPORTANT]
     ]
     print_table(("most important", "weight", "|weight| x SD"), rows)
@@ -353,7 +353,7 @@ def _cells(name: str, measured: "Measured", knots: Mapping[str, Sized]) -> list[
     cells = [name, f"{measured.positions:,}", f"{measured.games:,}"]
     cells.append(str(len(knots[name])) if name in knots else "")
     for of in (measured.log_loss, measured.brier):
-        cells += [f"{of.before:.4f}", f"{of.after:.4f}", f"{of.difference:+.4f}{plus_minus(of.se, '.4f')}"]
+        cells += [f"{of.before:.4f}", f"{of.after:.4f}", f"{of.difference:+z.4f}{plus_minus(of.se, '.4f')}"]
     return cells
 
 

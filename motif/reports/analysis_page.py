@@ -381,10 +381,10 @@ def _cluster_facts(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[st
     """Return the heading, sentence and typical position of a cluster."""
     scale = analysis.scale
     unit = f" {scale.unit}" if scale.unit else ""
-    marks = [f"{name} {amount:+.1f}" for name, amount in one.marks(analysis.parameters.names)]
+    marks = [f"{name} {amount:+z.1f}" for name, amount in one.marks(analysis.parameters.names)]
     classes = listed([f"{count:,} {name}" for name, count in one.classes.items()])
     words = (
-        f"{one.positions:,} positions ({classes}), {scale.raw} {one.raw:+.2f} and {scale.named} "
+        f"{one.positions:,} positions ({classes}), {scale.raw} {one.raw:+z.2f} and {scale.named} "
         f"{scale.shown(one.value)}{unit} on average (SD {scale.shown(one.value_sd)})."
     )
     if marks:
@@ -452,7 +452,7 @@ def correlations_caption(analysis: EvaluatorAnalysis) -> str:
     pairs = [(i, j) for place, i in enumerate(order) for j in order[place + 1 :]]
     pairs.sort(key=lambda pair: -abs(analysis.correlation[pair]))
     named = [
-        f"{first} and {second} ({analysis.correlation[i, j]:+.2f})"
+        f"{first} and {second} ({analysis.correlation[i, j]:+z.2f})"
         for i, j in pairs[:_FEW]
         for first, second in [_names(analysis, (i, j))]
     ]
@@ -556,7 +556,7 @@ def components_caption(analysis: EvaluatorAnalysis) -> str:
     parts = []
     for number, loadings in enumerate(directions.loadings[:2], 1):
         first = np.argsort(-np.nan_to_num(np.abs(loadings)), kind="stable")[:_FEW]
-        named = [f"{analysis.parameters.names[k]} {loadings[k]:+.2f}" for k in first]
+        named = [f"{analysis.parameters.names[k]} {loadings[k]:+z.2f}" for k in first]
         parts.append(f"component {number} correlates with {listed(named)}")
     return (
         "The principal components of the standardised features and the share of variance each explains; "

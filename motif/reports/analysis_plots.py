@@ -371,7 +371,7 @@ def heat_map(
     axes.grid(visible=False)
     for (row, column), value in np.ndenumerate(matrix) if numbers else ():
         ink = "white" if abs(value) > 0.65 * reach else INK
-        axes.text(column, row, f"{value:+.2f}", ha="center", va="center", fontsize=SMALL - 1.5, color=ink)
+        axes.text(column, row, f"{value:+z.2f}", ha="center", va="center", fontsize=SMALL - 1.5, color=ink)
     bar = figure.colorbar(
         drawn, ax=figure.axes, location="bottom", fraction=0.03, pad=0.01, aspect=30, shrink=0.7
     )
@@ -628,5 +628,5 @@ def draw_normality(analysis: EvaluatorAnalysis, path: Path) -> None:
             handles=[sample_line(SOLID | {"linestyle": ""}, "the positions"),
                      sample_line(DASHED | {"marker": ""}, "normal, same mean and SD")],
             loc="outside lower center", ncols=2,
-            title=f"skewness {skewness:+.2f}, excess kurtosis {kurtosis:+.2f} (both 0 if normal)",
+            title=f"skewness {skewness:+z.2f}, excess kurtosis {kurtosis:+z.2f} (both 0 if normal)",
         )  # fmt: skip

@@ -50,7 +50,7 @@ def _draw_points(
     letters = max(_LETTERS // len(names), _MIN_LETTERS)
     labels = [fill(encodable(name), letters) for name in names]
     if len(labels) <= _MAX_NUMBERED:
-        numbers = [f"{point:+.3f}\n± {se:.3f}" for point, se in zip(points, errors, strict=True)]
+        numbers = [f"{point:+z.3f}\n± {se:.3f}" for point, se in zip(points, errors, strict=True)]
         labels = [f"{label}\n{number}" for label, number in zip(labels, numbers, strict=True)]
     axes.set_xticks(range(len(points)), labels)
     axes.set_xlim(-0.5, len(points) - 0.5)

@@ -135,6 +135,10 @@ def test_no_play_is_a_pass(engine):
             "error bad_value the length of a match session must be at least 1, not 0",
         ),
         (["setcube value 2"], "error bad_value expected setcube value N owner WHO"),
+        (
+            ["setcube value 3 owner p0"],
+            "error bad_value the cube must be a power of two up to 32768, not 3",
+        ),
         (["setturn p2"], "error bad_value 'p2' is not p0 or p1"),
         (
             ["newsession type match length 3", "setscore 3 0", f"position gnubgid {START}", "go cube"],

@@ -247,7 +247,7 @@ class MatchAnalysis(Tabular):
                 "lost": row.pop(unit),
                 "unit": str(unit),
                 "luck": luck[one.moment.game, one.moment.action] if one.is_play else None,
-                "candidates": "; ".join(f"{it.done or NO_MOVE} {it.equity:+.4f}" for it in one.candidates),
+                "candidates": "; ".join(f"{it.done or NO_MOVE} {it.equity:+z.4f}" for it in one.candidates),
             }
             del row["candidates"]
             rows.append({"match": self.title, "analyst": self.analyst, **row, **facts})

@@ -24,7 +24,7 @@ TRY := make PYTHON=python3.12 $(MAKECMDGOALS)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test units architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links images notebook wheel lint FORCE
+.PHONY: help demo test test-slow test-peers test-web bench bench-fit rollout-table cube-costs players strength frontier reading-test units architecture fuzz serve-load cluster-demo cluster-scaling tutorial docs docs-links excerpts images notebook wheel lint FORCE
 # Several targets install into the same environment.
 .NOTPARALLEL:
 
@@ -40,6 +40,7 @@ help:
 	@echo "make docs        build the site in build/docs, without a network; a warning is an error"
 	@echo "make docs-links  check every web address in the docs"
 	@echo "make images      draw docs/images; screenshots need Chromium; NAMES='web explain' draws only these"
+	@echo "make excerpts    run the commands whose output README.md and docs/how-to quote, and write it into them"
 	@echo "make tutorial    run the commands of docs/tutorial/first-hour.md and write their output into it"
 	@echo "make notebook    run docs/notebooks and write their output into them"
 	@echo "make architecture  update the diagram and the list of files in docs/dev/architecture.md"
@@ -131,6 +132,9 @@ units: $(INSTALLED_DEV)
 images: $(INSTALLED_DEV)
 	@$(PIP) --editable '.[dev,browser]' || echo "playwright cannot be installed here: screenshots are not updated"
 	$(BIN)/python -m tools.images $(NAMES)
+
+excerpts: $(INSTALLED_DEV)
+	$(BIN)/python -m tools.excerpts
 
 architecture: $(INSTALLED_DEV)
 	$(BIN)/python -m tools.architecture

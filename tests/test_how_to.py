@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from io import StringIO
 from pathlib import Path
-from subprocess import run
 
 import pytest
 
 import motif
 from motif.cli.main import main
 from tests.short_rollouts import shorten_rollouts
+from tools.excerpts import EXCERPTS
 from tools.import_graph import ROOT
 from tools.tutorial import blocks
 
@@ -116,41 +116,12 @@ def test_the_programs_of_a_page_run(page, tmp_path, monkeypatch, stack):
         assert (tmp_path / "match.html").read_text("utf-8").startswith("<!")
 
 
-_EXPLAIN = ("is better than 18/15* 6/4", [("explain z92DAADNdgEwGA 32 --versus 18/15*,6/4", "")])
-SHOWN: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "README.md": _EXPLAIN,
-    "docs/how-to/explain.md": _EXPLAIN,
-    "docs/how-to/match-analysis.md": (
-        "3 games, score 6 to 0",
-        [("play keith-v1 pubeval --length 5 --seed 4 --save match.mat", ""), ("analyse match.mat", "")],
-    ),
-    "docs/how-to/play.md": (
-        "[yes, no, why]: why",
-        [
-            (
-                "play human human --names Ann,Bob --dice manual --length 7 --tutor",
-                "21\n24/23 13/11\n44\n24/16 6/2*(2)\nwhy\nno\nquit\nno\n",
-            )
-        ],
-    ),
-}
-"""Page -> part of an excerpt, and the commands, with their input, whose output it shows."""
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("page", SHOWN)
-def test_an_excerpt_is_what_the_commands_print(page, tmp_path):
-    part, commands = SHOWN[page]
-    for words, typed in commands:
-        command = [sys.executable, "-m", "motif", *words.split()]
-        out = run(command, cwd=tmp_path, input=typed, capture_output=True, text=True, check=True).stdout
-    texts = [block.text for block in blocks((ROOT / page).read_text("utf-8"))]
-    (shown,) = (text for text in texts if part in text)
-    printed = iter([line.rstrip() for line in out.splitlines()])
-    # Each line is looked for behind the previous one.
-    assert [
-        line for line in shown.splitlines() if line.strip() not in ("", "...") and line not in printed
-    ] == []
+@pytest.mark.parametrize("excerpt", EXCERPTS, ids=lambda excerpt: excerpt.pages[-1])
+def test_an_excerpt_is_what_the_commands_print(excerpt):
+    printed = excerpt.printed()
+    for page in excerpt.pages:
+        assert excerpt.shown((ROOT / page).read_text("utf-8")) == printed
 
 
 @pytest.mark.slow

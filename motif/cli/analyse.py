@@ -64,15 +64,11 @@ def analyse(
     the keys `matches` and `players`.  See docs/how-to/match-analysis.md in motif's source.
     """
     from motif.analysis.match.match_analysis import analyse_match, over_all
-    from motif.board.match_file import WRITTEN_SUFFIXES, match_text
     from motif.reports.match_report import PLAYER_TITLES, match_page, player_rows, write_export
     from motif.runtime.files import write_text
 
     paths = _checked(files, exports := export or [], html)
-    records = [_read(path, jacoby) for path in paths]
-    for target in exports:
-        if target.suffix.lower() in WRITTEN_SUFFIXES:
-            match_text(target, records[0])  # before the analysis, which takes minutes
+    records = _read(paths, jacoby, exports)
     _, evaluator = judge.load(with_cube=True)
     analyses = []
     for number, (path, record) in enumerate(zip(paths, records, strict=True), 1):
@@ -104,17 +100,25 @@ def analyse(
         print(written)
 
 
-def _read(path: Path, jacoby: bool | None) -> "MatchRecord":
-    """Read a match; raises `SettingError` if it has no Jacoby rule."""
-    from motif.analysis.match.match_analysis import check_jacoby
-    from motif.board.match_file import read_match
+def _read(paths: list[Path], jacoby: bool | None, exports: list[Path]) -> list["MatchRecord"]:
+    """Read matches.
 
-    record = read_match(path)
-    try:
-        check_jacoby(record, jacoby)
-    except SettingError as error:
-        raise SettingError(f"{path}: {error.naming({'jacoby': '--jacoby'})}") from None
-    return record
+    Raises `SettingError` if one has no Jacoby rule, and `RecordError` if an export cannot hold it.
+    """
+    from motif.analysis.match.match_analysis import check_jacoby
+    from motif.board.match_file import WRITTEN_SUFFIXES, match_text, read_match
+
+    records = []
+    for path in paths:
+        records.append(read_match(path))
+        try:
+            check_jacoby(records[-1], jacoby)
+        except SettingError as error:
+            raise SettingError(f"{path}: {error.naming({'jacoby': '--jacoby'})}") from None
+    for target in exports:
+        if target.suffix.lower() in WRITTEN_SUFFIXES:
+            match_text(target, records[0])  # before the analysis, which takes minutes
+    return records
 
 
 def _checked(files: list[Path], exports: list[Path], html: Path | None) -> list[Path]:

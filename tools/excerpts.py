@@ -1,0 +1,100 @@
+"""Excerpts of what commands print in the README and in docs/how-to.
+
+``python -m tools.excerpts`` runs the commands again and writes the excerpts into the pages: their figures change
+with the default player's weights.
+"""
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from motif.runtime.errors import SettingError
+from motif.runtime.files import write_text
+from tools.import_graph import ROOT
+from tools.marked_page import reporting
+from tools.tutorial import blocks
+
+ELLIPSIS = " ..."
+"""Line between two spans."""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A fenced block that shows parts of the output of the last of some commands."""
+
+    pages: tuple[str, ...]
+    commands: tuple[str, ...]
+    """Words after ``motif``."""
+    spans: tuple[tuple[str, str], ...]
+    """Beginnings of the first line of a span and of the first line after it, which may be empty: the end."""
+    typed: str = ""
+    """Input of the commands."""
+
+    def printed(self) -> str:
+        """Run the commands in a new folder and return what the excerpt shows."""
+        with tempfile.TemporaryDirectory() as folder:
+            for words in self.commands:
+                command = [sys.executable, "-m", "motif", *words.split()]
+                out = subprocess.run(
+                    command, cwd=folder, input=self.typed, capture_output=True, text=True, check=True
+                ).stdout
+        lines = [line.rstrip() for line in out.splitlines()]
+        parts = ["\n".join(_between(lines, *span)).rstrip() for span in self.spans]
+        return f"\n{ELLIPSIS}\n\n".join(parts) + "\n"
+
+    def shown(self, text: str) -> str:
+        """Return the block of a page that shows the excerpt.
+
+        Raises `SettingError` unless there is just one.
+        """
+        found = [block.text for block in blocks(text) if block.text.startswith(self.spans[0][0])]
+        if len(found) != 1:
+            raise SettingError(f"{len(found)} blocks begin with {self.spans[0][0]!r} instead of one")
+        return found[0]
+
+
+def _between(lines: list[str], first: str, after: str) -> Iterator[str]:
+    """Yield the lines of a span; those before its first line are left out."""
+    ahead = iter(lines)
+    line = next(line for line in ahead if line.startswith(first))
+    yield line
+    for line in ahead:
+        if after and line.startswith(after):
+            return
+        yield line
+
+
+EXCERPTS = (
+    Excerpt(
+        ("README.md", "docs/how-to/explain.md"),
+        ("explain z92DAADNdgEwGA 32 --versus 18/15*,6/4",),
+        (("18/15* 7/5 is better than", ""),),
+    ),
+    Excerpt(
+        ("docs/how-to/match-analysis.md",),
+        ("play keith-v1 pubeval --length 5 --seed 4 --save match.mat", "analyse match.mat"),
+        (("keith-v1 - pubeval", "   PR"), ("1. Game 1", "2. Game")),
+    ),
+    Excerpt(
+        ("docs/how-to/play.md",),
+        ("play human human --names Ann,Bob --dice manual --length 7 --tutor",),
+        (("Bob to play 44", "Play it anyway? [yes, no, why]: no"),),
+        typed="21\n24/23 13/11\n44\n24/16 6/2*(2)\nwhy\nno\nquit\nno\n",
+    ),
+)
+
+
+@reporting
+def main() -> None:
+    """Write all excerpts into their pages."""
+    for excerpt in EXCERPTS:
+        printed = excerpt.printed()
+        for page in excerpt.pages:
+            text = (ROOT / page).read_text("utf-8")
+            write_text(ROOT / page, text.replace(excerpt.shown(text), printed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

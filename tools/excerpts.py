@@ -1,7 +1,7 @@
 """Excerpts of what commands print in the README and in docs/how-to.
 
-``python -m tools.excerpts`` runs the commands again and writes the excerpts into the pages: their figures change
-with the default player's weights.
+``python -m tools.excerpts`` runs the commands and writes the excerpts again. Their figures follow the weights
+of the default player.
 """
 
 import subprocess

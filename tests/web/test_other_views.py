@@ -136,6 +136,17 @@ def test_a_match_of_gnubg_is_analysed(analysed):
     assert page.locator("#decisions tr[aria-current]").count() == 1
 
 
+@pytest.mark.parametrize("size", [(794, 1123), (1123, 794)], ids=["portrait", "landscape"])
+def test_printing_shows_the_whole_panel(analysed, size):
+    page, _ = analysed
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(media="print")
+    cut = "parts => parts.filter(part => part.scrollHeight > part.clientHeight + 1).map(part => part.id)"
+    assert page.eval_on_selector_all(".panel, .decisions", cut) == []
+    bottom = page.eval_on_selector(".panel", "panel => panel.getBoundingClientRect().bottom")
+    assert bottom <= page.evaluate("() => document.documentElement.scrollHeight")
+
+
 def test_a_file_without_a_match_gets_an_error(page, server, tmp_path):
     path = tmp_path / "letter.txt"
     path.write_text("Dear Ann,\n")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from motif.evaluators.known_players import load_weighted
 from motif.evaluators.static import weights_of
-from motif.learning.move_filter import imitate, imitating_filter
+from motif.learning.move_filter import DECISIONS, imitate, imitating_filter
 from motif.learning.rows import class_rows
 from motif.runtime.parallel import run_ordered
 
@@ -26,11 +26,13 @@ def main() -> None:
     parser.add_argument("datasets", nargs="+", type=Path)
     parser.add_argument("--out", required=True, type=Path, help="weight file to write")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--decisions", type=int, default=DECISIONS, help="most decisions of a class")
+    parser.add_argument("--kept", type=int, help="plays to keep; by default as few as lose little")
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args()
     weights = weights_of(load_weighted(options.weights))
     with class_rows(options.datasets, weights.parameters, _VALIDATION, options.seed) as rows:
-        calls = [(part, weights, options.seed) for part in rows.values()]
+        calls = [(part, weights, options.seed, options.decisions) for part in rows.values()]
         with closing(run_ordered(imitate, calls, options.jobs)) as results:
             fitted = dict(zip(rows, results, strict=True))
     for name, part in fitted.items():
@@ -38,6 +40,8 @@ def main() -> None:
         print(f"{name}: {part.decisions} decisions, millipoints lost with 1, 2, ... plays kept:")
         print("  " + " ".join(f"{loss:.2f}" for loss in losses[:12]))
     move_filter = imitating_filter(fitted)
+    if options.kept is not None:
+        move_filter = replace(move_filter, kept=options.kept)
     print(f"kept: {move_filter.kept}")
     replace(weights, move_filter=move_filter).save(options.out)
 

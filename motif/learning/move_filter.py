@@ -30,8 +30,8 @@ KEPT_PLAYS = 8
 """Number of plays that a filter without hidden units keeps."""
 MAX_LOSS = 0.0009
 """Maximum equity per decision that a filter with hidden units may lose, which determines what it keeps."""
-_DECISIONS = 200_000
-"""Maximum number of decisions of a class that a filter with hidden units is fitted to."""
+DECISIONS = 200_000
+"""Maximum number of decisions of a class that a filter with hidden units is fitted to; each takes 2 kB."""
 _HELD_DECISIONS = 10_000
 """Maximum number of decisions of a class on which its loss is measured."""
 _RIDGE = 1e-4
@@ -77,13 +77,15 @@ class ImitatingClass(NamedTuple):
 
 
 @one_thread()
-def imitate(rows: ClassRows, weights: WeightFile, seed: int) -> ImitatingClass:
+def imitate(
+    rows: ClassRows, weights: WeightFile, seed: int, most_decisions: int = DECISIONS
+) -> ImitatingClass:
     """Fit the move filter of one class to the choices of `weights`.
 
     Without held-out positions, its losses are those on training positions.
     """
     random = np.random.default_rng(seed)
-    decisions = _decisions(rows.boards[: rows.training], weights, _DECISIONS, random)
+    decisions = _decisions(rows.boards[: rows.training], weights, most_decisions, random)
     steps, units = fit_filter(decisions, filter_steps(rows), seed)
     bias, points, outputs = map(to_digits, (units.bias, units.points, units.outputs))
     steps, units = to_digits(steps), FilterUnits(bias, points, outputs, float(f"{units.margin:.4g}"))

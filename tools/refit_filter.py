@@ -27,7 +27,6 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path, help="weight file to write")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--decisions", type=int, default=DECISIONS, help="most decisions of a class")
-    parser.add_argument("--kept", type=int, help="plays to keep; by default as few as lose little")
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args()
     weights = weights_of(load_weighted(options.weights))
@@ -40,8 +39,6 @@ def main() -> None:
         print(f"{name}: {part.decisions} decisions, millipoints lost with 1, 2, ... plays kept:")
         print("  " + " ".join(f"{loss:.2f}" for loss in losses[:12]))
     move_filter = imitating_filter(fitted)
-    if options.kept is not None:
-        move_filter = replace(move_filter, kept=options.kept)
     print(f"kept: {move_filter.kept}")
     replace(weights, move_filter=move_filter).save(options.out)
 

@@ -67,8 +67,8 @@ def fit_hidden_classes(
                 checkpoint=None if checkpoints is None else checkpoints / f"{class_name}.npz",
                 on_pass=lambda _: advance(1),
             )
-            heads[class_name] = {head: _rounded(of) for head, of in fit.weights.heads.items()}
-            layers[class_name] = _named(fit.weights.hidden, parameters, class_name)
+            heads[class_name] = {head: rounded_head(of) for head, of in fit.weights.heads.items()}
+            layers[class_name] = named_units(fit.weights.hidden, parameters, class_name)
             results[class_name, RANKING_HEAD] = _record(fit, watch.seconds)
     return heads, layers, results
 
@@ -102,13 +102,13 @@ def _rows(part: ClassRows, settings: FitSettings) -> HiddenRows:
     )
 
 
-def _rounded(head: HeadWeights) -> HeadWeights:
+def rounded_head(head: HeadWeights) -> HeadWeights:
     """Return the weights rounded to the digits of a weight file."""
     bias = float(to_digits(np.array([head.bias]))[0])
     return replace(head, bias=bias, linear=to_digits(head.linear), quadratic=to_digits(head.quadratic))
 
 
-def _named(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> HiddenLayer:
+def named_units(layer: HiddenLayer, parameters: ParameterSet, class_name: str) -> HiddenLayer:
     """Return the units rounded to the digits of a weight file, with descriptive names."""
     short = replace(
         layer,

@@ -14,6 +14,7 @@ import yaml
 
 from motif.contests import play_money_games
 from motif.contests.result import CERTAIN
+from motif.evaluators.known_players import default_player
 from motif.players.gnubg_process import installed_gnubg
 from motif.runtime.errors import PlayerError
 from tools.import_graph import ROOT
@@ -54,7 +55,8 @@ def test_the_stated_numbers_of_games_are_right(which):
     )
     few, player, weak, many, strong = said
     opponent, games = (weak, few) if which == "few" else (strong, many)
-    (line,) = (line for line in COMMANDS if f"match {player} {opponent} --until-certain" in line)
+    assert player == default_player()
+    (line,) = (line for line in COMMANDS if f"match latest {opponent} --until-certain" in line)
     first, second = line.split()[3:5]
     result = play_money_games(first, second, until_certain=True)
     assert (result.games, result.cubeless.stopped) == (int(games), CERTAIN)

@@ -4,12 +4,15 @@
 of the default player.
 """
 
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import fill
 
+import motif
 from motif.runtime.errors import SettingError
 from motif.runtime.files import write_text
 from tools.import_graph import ROOT
@@ -84,11 +87,25 @@ EXCERPTS = (
         typed="21\n24/23 13/11\n44\n24/16 6/2*(2)\nwhy\nno\nquit\nno\n",
     ),
 )
+EFFECTS_PAGE = "docs/how-to/terms.md"
+_EFFECTS = "bring_home", "pip_lead"
+"""Parameters whose effects that page quotes, in this order."""
+_QUOTE = re.compile(r"^> .+\n(?:> .+\n)*", re.MULTILINE)
+_WIDTH = 120
+
+
+def with_effects(text: str) -> str:
+    """Return the text of `EFFECTS_PAGE` with the effects that the newest weights have."""
+    said = {effect.name: effect.sentence for effect in motif.terms("latest").effects}
+    quotes = iter([fill(f"> {said[name]}", _WIDTH, subsequent_indent="> ") + "\n" for name in _EFFECTS])
+    return _QUOTE.sub(lambda match: next(quotes), text)
 
 
 @reporting
 def main() -> None:
     """Write all excerpts into their pages."""
+    effects = ROOT / EFFECTS_PAGE
+    write_text(effects, with_effects(effects.read_text("utf-8")))
     for excerpt in EXCERPTS:
         printed = excerpt.printed()
         for page in excerpt.pages:

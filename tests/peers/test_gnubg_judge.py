@@ -153,13 +153,7 @@ def test_best_plays_have_gnubgs_equities(gnubg):
 CASHED = [
     ("XGID=----BBDBBA---B--ab-dccb---:0:0:1:64:0:0:0:0:10", "13/3"),
     ("XGID=-B-ABBB------------bab-b--:0:0:1:31:0:0:0:0:10", "3/off 1/off"),
-    pytest.param(
-        "XGID=---BBbCBB-B-bB---c-cbba---:0:0:1:64:0:0:0:0:10",
-        "10/6 10/4",
-        marks=pytest.mark.xfail(
-            strict=True, reason="motif-v21@2 sees 75.6 % wins, gnubg 77.1 %: +.900, +.947"
-        ),
-    ),
+    ("XGID=---BBbCBB-B-bB---c-cbba---:0:0:1:64:0:0:0:0:10", "10/6 10/4"),
 ]
 """Positions in which plays were once valued as if the opponent could not double."""
 

@@ -145,7 +145,7 @@ def test_bad_comparisons():
 def test_plays_are_compared_for_the_score():
     """Gammon-go: both sides play for the score."""
     settings = RolloutSettings(trials=1296, cut=6, stratified=True)
-    position, roll, evaluator = Position.start(), (6, 4), load_static("latest")
+    position, roll, evaluator = Position.start(), (6, 4), load_static("motif-v1")
     go = cube_model_for(MatchState(5, 3, 4, crawford=True))
     for_go, for_money = (
         compare_plays(position, roll, evaluator, settings, cube_model=cube_model, candidates=14)

@@ -136,7 +136,7 @@ def test_one_procedure_compares_two_plays(monkeypatch):
     same = judged.choice
     assert same.equities == choice.equities
     assert (same.better.equity, same.worse.equity) == (choice.better.equity, choice.worse.equity)
-    close = compare_pair(START, (4, 3), load_evaluator("latest@2"), valued_state(roll.state))
+    close = compare_pair(START, (6, 4), load_evaluator("motif-v1@2"), valued_state(roll.state))
     assert 0 <= close.difference < ROLLOUT_THRESHOLD
     assert close.source == "2-ply"
 

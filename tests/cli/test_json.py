@@ -200,7 +200,7 @@ def test_hint_rolls_out_its_best(motif_json, motif):
 
 
 def test_a_hint_with_a_rollout_shows_the_numbers_of_explain(motif_json):
-    decision = (START, "6", "4")
+    decision = (START, "6", "2", "--player", "motif-v1@1")
     first, second = motif_json("hint", *decision, "--rollout", "--candidates", 2)["rollout"]["plays"]
     explained = motif_json("explain", *decision)
     assert explained["judged_source"] == "rollout"

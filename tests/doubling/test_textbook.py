@@ -27,7 +27,7 @@ CLOSE = 0.01
 WANTED = 0.9
 """Share of decisions in which motif must agree with gnubg."""
 PLAYS, CUBES = 0.90, 0.97
-"""Shares of plays and of cube actions: motif-v21@2 has 60 of 64 and 67 of 69."""
+"""Shares of plays and of cube actions: motif-v22@2 has 60 of 64 and 68 of 69."""
 
 
 @dataclass(frozen=True)

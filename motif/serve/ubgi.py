@@ -25,7 +25,7 @@ from motif.board.notation import OFF
 from motif.board.packed import OWN_BAR
 from motif.board.parsing import parse_position
 from motif.board.position import Position
-from motif.board.rules import MAX_CUBE, is_crawford_game, is_match_point, is_power_of_two
+from motif.board.rules import is_crawford_game, is_match_point
 from motif.board.xgid_ogid import XGID_PREFIX
 from motif.evaluators.lookahead import MAX_PLIES
 from motif.runtime.errors import MotifError, SettingError
@@ -323,9 +323,7 @@ class UbgiEngine:
         if len(named) != 2:
             raise RefusalError(BAD_VALUE, "expected setcube value N owner WHO")
         owner = _OWNERS[_check_one_of(named["owner"], tuple(_OWNERS))]
-        cube = _number(named["value"], 1)
-        if not is_power_of_two(cube) or cube > MAX_CUBE:
-            raise RefusalError(BAD_VALUE, f"the cube must be a power of two up to {MAX_CUBE}, not {cube}")
+        cube = MatchState(cube=_number(named["value"], 1)).cube  # refuses other values
         session = replace(self._task.session or Session(), cube=cube, owner=owner)
         self._task = replace(self._task, session=session)
         return ()

@@ -137,7 +137,7 @@ def test_no_play_is_a_pass(engine):
         (["setcube value 2"], "error bad_value expected setcube value N owner WHO"),
         (
             ["setcube value 3 owner p0"],
-            "error bad_value the cube must be a power of two up to 32768, not 3",
+            "error bad_value invalid match state: the cube must be a power of two up to 32768, not 3",
         ),
         (["setturn p2"], "error bad_value 'p2' is not p0 or p1"),
         (

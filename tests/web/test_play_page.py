@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from motif.board.parsing import parse_position
+from motif.evaluators.known_players import load_evaluator
+from motif.players.ranking import rank_plays
 from tests.web.visits import (
     asked,
     asks,
@@ -237,9 +240,11 @@ def test_hints_say_what_the_command_says(page, server):
     assert "2-ply" in page.text_content(row)  # every play shown is judged at one depth
     difference = page.text_content(f"{row} td:nth-of-type(3)").removeprefix("\u2212")
     page.click(f"{row} button.small")
-    # The command judges its sixth play less deeply, and may have another one there.
-    sixth = page.text_content(f"{row} .play")
-    page.wait_for_selector(f".why-panel h3:has-text('{sixth}')")
+    # The command judges fewer plays to full depth than the page shows.
+    position, state = parse_position(identifier)
+    shown = rank_plays(position, (4, 3), load_evaluator("latest@2"), state, full_depth=8)[:8]
+    assert equities(page, 8) == pytest.approx([one.equity for one in shown], abs=0.0005)
+    page.wait_for_selector(f".why-panel h3:has-text('{shown[5].play.notation}')")
     assert page.text_content(".why-panel .total") == f"In all: +{difference} (2-ply)"
 
 

@@ -28,13 +28,13 @@ from motif.runtime.errors import FitError
 from motif.runtime.package import VERSION
 from tools.marked_page import reporting
 
-METHOD = "mean"
+_METHOD = "mean"
 _LEAST_SIMILAR = 0.9
 """Least cosine between the inputs of matched units of weights that began at the same ones."""
 
 
 def mean_weights(parts: Sequence[WeightFile], name: str) -> WeightFile:
-    """Return the mean of weights as new weights called `name`, with the move filter of the first.
+    """Return the mean of weights as `name`, without calibration and with the move filter of the first.
 
     A fit sorts its hidden units, so those of the others are matched first, each with the most similar one.
 
@@ -64,8 +64,9 @@ def mean_weights(parts: Sequence[WeightFile], name: str) -> WeightFile:
         class_name: {head: _mean_head([part.classes[class_name][head] for part in parts]) for head in heads}
         for class_name, heads in first.classes.items()
     }
-    fit = {"method": METHOD, "of": [part.name for part in parts], "motif": VERSION}
-    return with_words(replace(first, name=name, classes=classes, hidden_layers=layers, fit=fit, words={}))
+    fit = {"method": _METHOD, "of": [part.name for part in parts], "motif": VERSION}
+    mean = replace(first, name=name, classes=classes, hidden_layers=layers, fit=fit, calibration={})
+    return with_words(mean)
 
 
 def _shape(weights: WeightFile) -> object:
@@ -76,7 +77,7 @@ def _shape(weights: WeightFile) -> object:
         for name, head in of_class.items()
     }
     units = {name: layer.inputs.shape for name, layer in weights.hidden_layers.items()}
-    return weights.parameters.fingerprint, heads, units, weights.bearoff, bool(weights.calibration)
+    return weights.parameters.fingerprint, heads, units, weights.bearoff
 
 
 def _mean(arrays: Sequence[Float32Array]) -> Float32Array:

@@ -61,10 +61,7 @@ class Seen(NamedTuple):
 
 
 def cases(count: int, seed: int, player: str = "latest") -> Iterator[Case]:
-    """The best plays of self-play decisions, each against the second best or any other play.
-
-    `player` stays the same for new versions, so that versions can be compared.
-    """
+    """The best plays of self-play decisions, each against the second best or any other play."""
     boards, rolls = some_decisions(player, 2 * count, seed)
     random, number = np.random.default_rng(seed), 0
     for board, roll in zip(boards, rolls.tolist(), strict=True):
@@ -150,8 +147,9 @@ def test_what_every_player_expects_is_reported():
 
 
 PLAYERS = "keith-v1", "motif-v1", "latest"
-"""Whose games the decisions come from: the same for each new version, so that versions compare.  Of one
-player's alone a kind is seen 40 to 80 times, and its share is off by 5 % and more."""
+"""Whose games the decisions come from.  Of one player's alone a kind is seen 40 to 80 times, and its share is
+off by 5 % and more.
+"""
 
 
 @pytest.mark.slow

@@ -86,6 +86,16 @@ def _clause(text: str) -> str:
     return re.split(r"[:;,]", sentence(text))[0]
 
 
+def _plain_files(folder: str, where: str) -> Iterator[str]:
+    """Return the files of a `folder` without floors as Markdown, not those in folders below it."""
+    yield f"### `{folder}/`, {where}"
+    yield ""
+    for path in sorted((ROOT / folder).glob("*.py")):
+        if path.name != "__init__.py":
+            relative = path.relative_to(ROOT)
+            yield f"- [`{path.name}`](../../{relative}) {sentence(path.read_text('utf-8'))}."
+
+
 def page_lines(texts: Mapping[Path, str]) -> Iterator[str]:
     """Return every folder with its floor and files as Markdown, from the lowest floor up."""
     core = CompiledCore(texts)
@@ -105,12 +115,9 @@ def page_lines(texts: Mapping[Path, str]) -> Iterator[str]:
             mark = " ◆" if path in core.references else ""
             yield f"- [`{name}`](../../{path}){mark} {sentence(texts[path])}."
         yield ""
-    yield "### `tools/`, beside the package"
+    yield from _plain_files("motif", "on top of the floors")
     yield ""
-    for path in sorted((ROOT / "tools").glob("*.py")):
-        if path.name != "__init__.py":
-            relative = path.relative_to(ROOT)
-            yield f"- [`{path.name}`](../../{relative}) {sentence(path.read_text('utf-8'))}."
+    yield from _plain_files("tools", "beside the package")
 
 
 _GAP, _LANE = 0.12, 0.1

@@ -187,15 +187,14 @@ def fit(
         jobs=jobs,
     )
     with_words(fitted.weights).save(out)
+    for line in fitted.warnings:
+        note(line)
+    if not printed_json(json, fitted.to_dict()):
+        _print_fit(fitted, out)
     if outputs.plot is not None:
         from motif.reports.convergence import plot_convergence
 
         plot_convergence(fitted.history_rows(), outputs.plot)
-    for line in fitted.warnings:
-        note(line)
-    if printed_json(json, fitted.to_dict()):
-        return
-    _print_fit(fitted, out)
 
 
 def _pruned(settings: "FitSettings", prune: bool, prune_z: float | None) -> "FitSettings":

@@ -85,6 +85,18 @@ def test_the_command_prints_one_line(disk, tmp_path, capsys, jobs):
     assert unlike(folder, tmp_path / "whole") == []
 
 
+def test_a_fit_whose_plot_cannot_be_written_says_that_its_weights_are(disk, tmp_path, capsys):
+    folder, out, plot = made(tmp_path / "samples"), tmp_path / "some.yaml", disk.folder / "some.png"
+    disk.leave(0)
+    capsys.readouterr()
+    code = main(["fit", str(folder), "--out", str(out), "--plot", str(plot)])
+    said, err = capsys.readouterr()
+    assert (code, err.splitlines()[-1]) == (2, f"motif: error: {plot}: {WHY}")
+    assert said.splitlines()[-1].startswith(f"{out}: ")
+    assert read_weight_file(out).name == "some"
+    assert temporaries(disk.folder) == []
+
+
 def test_a_kernel_that_cannot_be_stored_is_compiled_and_stored_later(disk, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(disk.folder / "cache"))
     code = bytes(range(256)) * 64

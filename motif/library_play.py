@@ -16,7 +16,7 @@ from motif.players.player import PlayerLike, evaluator_of, load_player, static_e
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import path_if_given, path_of
 from motif.runtime.settings import check_count, check_seed
-from motif.sampling.dataset import Dataset, read_parts
+from motif.sampling.dataset import Dataset, in_one_pool, read_dataset
 
 if TYPE_CHECKING:
     # Slow imports.
@@ -160,12 +160,12 @@ def benchmark(
     if folders and worst:
         raise SettingError("worst: a dataset does not contain the positions before its plays", "worst")
     unnamed = sum(isinstance(data, Dataset) for data in folders)
-    datasets = [
-        dataset_decisions("the dataset" if unnamed == 1 else f"dataset {number}", [data])
-        if isinstance(data, Dataset)
-        else dataset_decisions(str(data), read_parts(Path(data)))
-        for number, data in enumerate(folders, 1)
+    names = [
+        str(one) if not isinstance(one, Dataset) else "the dataset" if unnamed == 1 else f"dataset {number}"
+        for number, one in enumerate(folders, 1)
     ]
+    data = in_one_pool([one if isinstance(one, Dataset) else read_dataset(one) for one in folders])
+    datasets = list(map(dataset_decisions, names, data))
     lines += [read_benchmark(str(path)) for path in paths if not folders]
     return benchmark_players(players, lines, datasets, worst=worst, seed=seed, jobs=jobs)
 

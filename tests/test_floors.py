@@ -30,7 +30,7 @@ COMPILERS = [
     Path("motif/parameters/own_measures.py"),
 ]
 ONLY_IN = {
-    "joblib": [Path("motif/runtime/parallel.py")],
+    "joblib": [Path("motif/runtime/parallel.py"), Path("motif/evaluators/own.py")],
     "dask": [Path("motif/runtime/cluster.py")],
     "distributed": [Path("motif/runtime/cluster.py")],
     "numba": COMPILERS,

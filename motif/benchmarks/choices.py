@@ -6,7 +6,7 @@ even perfect choices have a loss: only differences between players on the same d
 Measure fitted weights on a dataset that they were not fitted to.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -38,7 +38,7 @@ from motif.evaluators.evaluator import first_best
 from motif.evaluators.probabilities import switched_equities
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players.player import CompiledPlayer, EvaluatorPlayer, Player
-from motif.runtime.arrays import FloatArray, IntArray
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import BenchmarkError, PlayerError
 from motif.runtime.frames import Row, Tabular
 from motif.runtime.parallel import run_batches
@@ -109,27 +109,38 @@ class RecordedDecisions:
         """
         best, choice = first_best(self.gains, self.starts), first_best(values, self.starts)
         lost = self.gains[best] - self.gains[choice]
-        return Losses(self.path, lost, np.ones(len(self), np.bool_), self.classes[best], self.games)
+        listed = np.ones(len(self), np.bool_)
+        return Losses(self.path, lost, listed, self.classes[best], self.games, is_pooled=True)
 
 
 def recorded_decisions(
     path: str,
     decisions: IntArray,
-    equities: npt.NDArray[np.floating],
+    gains: FloatArray,
     classes: npt.NDArray[np.int8],
     games: npt.NDArray[np.integer],
 ) -> RecordedDecisions:
     """Return the decisions with at least two plays, by ascending id.
 
-    Parameters are arrays (positions,): the id of the decision, the label in points for the player on roll
-    (the mover's opponent), the class, and the game.
+    Parameters are arrays (positions,): the id of the decision, the label in points for the player who
+    chose (`for_chooser`), the class, and the game.
     """
     order = np.argsort(decisions, kind="stable")
     _, plays = np.unique(decisions, return_counts=True)
     rows = order[np.repeat(plays > 1, plays)]
     starts = np.cumsum(plays[plays > 1]) - plays[plays > 1]
-    gains = switched_equities(equities[rows].astype(np.float64))
-    return RecordedDecisions(path, rows, gains, classes[rows], starts, games[rows[starts]].astype(np.int64))
+    return RecordedDecisions(
+        path, rows, gains[rows], classes[rows], starts, games[rows[starts]].astype(np.int64)
+    )
+
+
+def for_chooser(equities: npt.NDArray[np.floating], after_replies: BoolArray | bool) -> FloatArray:
+    """Return equities (n,) of positions after plays for the player who chose the play.
+
+    This player is on roll only in positions `after_replies`, a mask (n,) or one flag for all.
+    """
+    values = equities.astype(np.float64)
+    return np.where(after_replies, values, switched_equities(values))
 
 
 @dataclass(frozen=True)
@@ -137,23 +148,24 @@ class DatasetDecisions(RecordedDecisions):
     """Recorded decisions with their boards."""
 
     boards: Board
-    """(m, 26): boards after the plays, from the perspective of the next player on roll."""
+    """(m, 26): boards after the plays, from the side of the next player on roll."""
+    after_replies: bool
+    """Whether this player is the one who chose the play."""
 
 
-def dataset_decisions(path: str, parts: Iterable["Dataset"]) -> DatasetDecisions:
-    """Return the decisions of the dataset at `path`; `parts` come from `read_parts`.
+def dataset_decisions(path: str, data: "Dataset") -> DatasetDecisions:
+    """Return the decisions of the dataset called `path`.
 
     Raises `BenchmarkError` if no decision has two recorded plays, or for a label that is not finite.
     """
-    names = ("boards", "decision", "equity", "position_class", "game")
-    columns = ([getattr(part, name) for name in names] for part in parts)
-    boards, *rest = (np.concatenate(column) for column in zip(*columns, strict=True))
-    recorded = recorded_decisions(path, *rest)
+    after_replies = data.origin.after_replies
+    gains = for_chooser(data.equity, after_replies)
+    recorded = recorded_decisions(path, data.decision, gains, data.position_class, data.game)
     if not len(recorded):
         raise BenchmarkError(f"{path}: no decision has two recorded plays")
     if not np.isfinite(recorded.gains).all():
         raise BenchmarkError(f"{path}: the equity of a position is not finite")
-    return DatasetDecisions(**vars(recorded), boards=boards[recorded.rows])
+    return DatasetDecisions(**vars(recorded), boards=data.boards[recorded.rows], after_replies=after_replies)
 
 
 def choosing_by_value(player: Player) -> Evaluator:
@@ -176,7 +188,7 @@ def dataset_losses(evaluator: Evaluator, decisions: DatasetDecisions, *, jobs: i
     """
     title = f"{evaluator.name} on {decisions.path}"
     parts = run_batches(evaluator.equity_many, [decisions.boards], _POSITIONS_AT_ONCE, title, jobs)
-    return decisions.losses(switched_equities(np.concatenate([*parts])))
+    return decisions.losses(for_chooser(np.concatenate([*parts]), decisions.after_replies))
 
 
 @dataclass(frozen=True)

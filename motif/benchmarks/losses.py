@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Generic, NamedTuple, TypeVar
 
@@ -37,14 +37,20 @@ class Losses:
     """(n,): position classes, as in `motif.parameters.position_class`."""
     games: IntArray
     """(n,): number of each decision's game, from 0; standard errors are clustered by game."""
+    is_pooled: bool = field(default=False, kw_only=True)
+    """Whether the numbers of games are those of a pool, in which other files may have the same games."""
 
 
 def joined_losses(parts: Sequence[Losses]) -> Losses:
-    """Concatenate `parts`, with distinct games; raise `BenchmarkError` if there are none."""
+    """Concatenate `parts`, with distinct games unless they are of a pool.
+
+    Raises `BenchmarkError` if there are none.
+    """
     if not parts:
         raise BenchmarkError("at least one benchmark file is needed")
-    firsts = accumulate((int(one.games.max()) + 1 for one in parts), initial=0)
-    parts = [replace(one, games=one.games + first) for one, first in zip(parts, firsts, strict=False)]
+    if not all(one.is_pooled for one in parts):
+        firsts = accumulate((int(one.games.max()) + 1 for one in parts), initial=0)
+        parts = [replace(one, games=one.games + first) for one, first in zip(parts, firsts, strict=False)]
     columns = ([getattr(one, name) for one in parts] for name in ("losses", "listed", "classes", "games"))
     return Losses("all", *map(np.concatenate, columns))
 

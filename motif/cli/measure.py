@@ -76,8 +76,8 @@ def benchmark(
     from motif.benchmarks.choices import benchmark_players, dataset_decisions
     from motif.learning.recalibration import fitted_to
     from motif.players import load
-    from motif.sampling.dataset import read_parts
-    from motif.sampling.dataset_files import dataset_fingerprint
+    from motif.sampling.dataset import in_one_pool, read_dataset
+    from motif.sampling.dataset_files import read_manifest
 
     check_apart(files, html)
     paths = list({Path(path).absolute(): path for path in files}.values())
@@ -87,7 +87,8 @@ def benchmark(
         raise SettingError("--worst and --html: a dataset does not contain the positions before its plays")
     players = [load(name) for name in (player, versus) if name is not None]
     benchmarks = [read_benchmark(path) for path in paths if not of_datasets]
-    datasets = [dataset_decisions(path, read_parts(Path(path))) for path in paths if of_datasets]
+    data = in_one_pool([read_dataset(path) for path in paths if of_datasets])
+    datasets = list(map(dataset_decisions, map(str, paths), data))
     unused = sum(file.record.cube_decisions for file in benchmarks if file.record)
     result = benchmark_players(players, benchmarks, datasets, worst=shown, seed=seed, jobs=jobs)
     if html is not None:
@@ -96,7 +97,7 @@ def benchmark(
         write_worst_page(player, result, result.worst, html)
     compared = {} if versus is None else {"versus": versus}
     for one, path in product(players, paths if of_datasets else ()):
-        if fitted_to(one.evaluator, dataset_fingerprint(Path(path))):
+        if fitted_to(one.evaluator, read_manifest(Path(path)).fingerprints):
             note(f"{one.name} was fitted to {path}; held-out games are a better test")
     record = {**result.to_dict(), "player": player, "cube_decisions": unused, **compared}
     if not shown:

@@ -315,7 +315,7 @@ def calibrate(
     elif out is not None and named is None:
         raise SettingError(f"--out {out} requires --player, whose scores {results.name} contains")
     calibration = make_calibration(results, named, share=share, seed=seed, jobs=jobs)
-    seen = fitted_to(named, results.fingerprint)
+    seen = fitted_to(named, [results.fingerprint])
     if out is not None and named is not None:
         calibrated_weights(named, calibration, name).save(out)
     if plot is not None:

@@ -120,6 +120,11 @@ class Evaluator(ABC):
         return f"<evaluator {self.name}>"
 
     @property
+    def fingerprint(self) -> str:
+        """Hash of everything that the values depend on; empty if it is unknown."""
+        return ""
+
+    @property
     def without_lookahead(self) -> "Evaluator":
         """The static evaluator behind the lookahead; the evaluator itself if there is no lookahead."""
         return self

@@ -241,6 +241,12 @@ class LookaheadEvaluator(Evaluator):
             self._replies = filtered(base, share=self.depth.replies)
 
     @property
+    def fingerprint(self) -> str:
+        """See `Evaluator.fingerprint`."""
+        base = self._base.fingerprint
+        return base and f"{base}@{self.plies}:{self._depth_name}"
+
+    @property
     def without_lookahead(self) -> Evaluator:
         """See `Evaluator.without_lookahead`."""
         return self._base.without_lookahead

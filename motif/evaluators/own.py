@@ -72,11 +72,6 @@ class OwnEvaluator(Evaluator):
         self.name = name
         self.own = own
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of the evaluator's file; empty if there is none."""
-        return ""
-
     def evaluate_many(self, positions: ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`; raises `PlayerError` for invalid values."""
         boards = as_boards(positions)
@@ -168,6 +163,22 @@ class _FromFunction:
         self.evaluate_many = function
 
 
+class _FromModel(OwnEvaluator):
+    """An evaluator from a fitted estimator."""
+
+    def __init__(self, name: str, own: EvaluatorLike, facts: tuple[object, ...]) -> None:
+        """`facts` are the estimator and all that its values depend on beside it."""
+        super().__init__(name, own)
+        self._facts = facts
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the estimator and its parameters."""
+        import joblib
+
+        return f"joblib:{joblib.hash(self._facts)}"
+
+
 class Regressor(Protocol):
     """Protocol of a fitted model of the equity, of wins or of the five probabilities."""
 
@@ -237,7 +248,7 @@ def from_sklearn(
         raise PlayerError(f"name {LINE_WANTED}, not {shown(name)}")
     _check_fitted(model, chosen)
     own = _FromFunction(partial(_predicted, model, chosen, scaled, target))
-    evaluator = OwnEvaluator(name or type(model).__name__, own)
+    evaluator = _FromModel(name or type(model).__name__, own, (model, chosen.fingerprint, scaled, target))
     # Refuses a model that is not fitted, or has a wrong number of outputs, now and not in the first game.
     evaluator.evaluate(Position.start())
     return evaluator
@@ -294,7 +305,7 @@ class _FromFile(OwnEvaluator):
 
     @property
     def fingerprint(self) -> str:
-        """See `OwnEvaluator.fingerprint`."""
+        """Hash of the file."""
         match = _NAMED.fullmatch(self.name)
         assert match
         return f"sha256:{hashlib.sha256(Path(match[1]).read_bytes()).hexdigest()}"

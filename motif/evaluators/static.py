@@ -100,6 +100,11 @@ class StaticEvaluator(Evaluator):
         made_of = f": {len(self.weights.parameters)} parameters and their pairs" if self.weights else ""
         return f"<static evaluator {self.name}{made_of}>"
 
+    @property
+    def fingerprint(self) -> str:
+        """See `Evaluator.fingerprint`."""
+        return model_fingerprint(self.model)
+
     def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         packed = pack_many(as_boards(positions))

@@ -56,7 +56,7 @@ from motif.runtime.package import VERSION
 from motif.runtime.parallel import run_ordered, working_on
 from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.streams import derive_states
-from motif.sampling.dataset_files import dataset_fingerprint
+from motif.sampling.dataset_files import read_manifest
 
 NO_TERM_TABLE = "term_table: terms fitted together with hidden units have no standard errors"
 _WARM_UP_ROWS = 8
@@ -250,6 +250,12 @@ def _warnings(heads: Mapping[tuple[str, str], HeadFit], parameters: ParameterSet
             )
 
 
+def _fitted(folder: Path) -> tuple[str, ...]:
+    """Return the fingerprints of a dataset that was fitted, also of one that it is part of."""
+    manifest = read_manifest(Path(folder))
+    return tuple(dict.fromkeys((*manifest.fingerprints, *manifest.origin.datasets)))
+
+
 def _facts(
     result: FittedWeights,
     folders: Sequence[Path],
@@ -258,9 +264,9 @@ def _facts(
     levels: Evaluator | None,
 ) -> dict[str, Any]:
     """Return the weight file's record of its fit."""
-    fingerprints = [dataset_fingerprint(Path(folder)) for folder in folders]
+    fingerprints = [*dict.fromkeys(known for folder in folders for known in _fitted(folder))]
     validation = result.rmse_validation
-    data = {"samples": result.samples, "dataset": fingerprints if len(folders) > 1 else fingerprints[0]}
+    data = {"samples": result.samples, "dataset": fingerprints if len(fingerprints) > 1 else fingerprints[0]}
     errors = {
         "rmse_train": round(result.rmse_train, 6),
         "rmse_validation": None if validation is None else round(validation, 6),
@@ -304,7 +310,7 @@ def warm_up() -> None:
     columns = np.linspace(0, 1, _WARM_UP_ROWS * len(HEADS)).astype(np.float32).reshape(_WARM_UP_ROWS, -1)
     numbers = np.arange(_WARM_UP_ROWS) // 2
     games = numbers.astype(np.int32)
-    rows = ClassRows("contact", columns, columns, numbers, boards, games, _WARM_UP_ROWS - 2)
+    rows = ClassRows("contact", columns, columns, numbers, boards, games, _WARM_UP_ROWS - 2, numbers < 0)
     fit_head(rows, RANKING_HEAD, FitSettings())
     filter_steps(rows)
     model, space = prepared(simple().model)

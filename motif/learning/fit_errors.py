@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from motif.benchmarks.choices import recorded_decisions
+from motif.benchmarks.choices import for_chooser, recorded_decisions
 from motif.benchmarks.losses import Rows, rows_of_classes
 from motif.board.packed import pack_many
 from motif.evaluators.kernels import NO_ROWS, evaluate_packed
-from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN, switched_equities
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN
 from motif.evaluators.static import from_weights, prepared, weights_model
 from motif.evaluators.weight_file import WeightFile
 from motif.fitting.objective import FitRecord
@@ -50,8 +50,8 @@ def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[st
     same data are meaningful.
     """
     columns = zip(*_validation(rows, weights), strict=True)
-    decision, equity, code, game, score = (np.concatenate(column) for column in columns)
-    recorded = recorded_decisions("validation", decision, equity, code, game)
+    decision, gain, code, game, score = (np.concatenate(column) for column in columns)
+    recorded = recorded_decisions("validation", decision, gain, code, game)
     if not len(recorded):
         return {}
     losses = recorded.losses(score[recorded.rows])
@@ -133,14 +133,18 @@ def overall_errors(
 def _validation(
     rows: Mapping[str, ClassRows], weights: WeightFile
 ) -> Iterator[tuple[npt.NDArray[np.number], ...]]:
-    """Yield decisions, labels, classes, games and scores for the mover of each class's validation rows."""
+    """Yield decisions, labels, classes, games and scores of each class's validation rows.
+
+    Labels and scores are for the player who chose the play.
+    """
     model, space = prepared(weights_model(weights))
     for class_name, part in rows.items():
         validation = slice(part.training, None)
-        boards, equity = part.boards[validation], part.labels[validation, EQUITY_HEAD]
-        code = np.full(len(equity), CLASS_NAMES.index(class_name), np.int8)
+        boards, chose = part.boards[validation], part.after_replies[validation]
+        gains = for_chooser(part.labels[validation, EQUITY_HEAD], chose)
+        code = np.full(len(gains), CLASS_NAMES.index(class_name), np.int8)
         scores = np.empty(len(boards))
         for begin in range(0, len(scores), _ROWS_AT_ONCE):
             some = slice(begin, begin + _ROWS_AT_ONCE)
             evaluate_packed(model, pack_many(boards[some]), space, scores[some], NO_ROWS)
-        yield part.decisions[validation], equity, code, part.games[validation], switched_equities(scores)
+        yield part.decisions[validation], gains, code, part.games[validation], for_chooser(scores, chose)

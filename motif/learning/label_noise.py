@@ -13,7 +13,7 @@ the bias of labels from a weak player.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,19 +35,20 @@ NOT_KNOWN = (
 LEVELS_UNKNOWN = "Unknown for labels with the levels of a player."
 
 
-def label_variances(samples: Dataset, settings: Mapping[str, object]) -> Float32Array:
-    """Return the variances of the labels (n, 6): five probabilities and the equity; NaN if unknown.
-
-    `settings` are those in the manifest of the dataset of the `samples`.
-    """
+def label_variances(samples: Dataset) -> Float32Array:
+    """Return the variances of the labels (n, 6): five probabilities and the equity; NaN if unknown."""
+    labels = samples.origin.labels
     variances = np.full((len(samples), len(HEADS)), np.nan, np.float32)
-    labeller = str(settings.get("label", ROLLOUTS))
+    if "label" not in labels:
+        variances[:, -1] = samples.equity_se.astype(np.float64) ** 2
+        return variances
+    labeller = str(labels["label"])
     if labeller not in (ROLLOUTS, OUTCOME):
         if ROLLOUTS not in labeller:  # such as @2:rollout
             variances[:] = 0.0
         return variances
     variances[:, -1] = samples.equity_se.astype(np.float64) ** 2
-    if not any(settings.get(name) for name in _ENDED_EARLY):
+    if not any(labels.get(name) for name in _ENDED_EARLY):
         chances = np.clip(samples.probabilities.astype(np.float64), 0.0, 1.0)
         several = samples.trials > 1
         spread = chances[several] * (1 - chances[several])

@@ -15,7 +15,7 @@ outcome, 0 or 1, so the score for a label, which is the share of trials won, is 
 played game is one trial.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from numbers import Real
@@ -236,11 +236,11 @@ def calibrated_weights(evaluator: Evaluator, calibration: Calibration, name: str
     return replace(weights, name=name, fit=fit, calibration=knots)
 
 
-def fitted_to(evaluator: Evaluator | None, fingerprint: str) -> bool:
-    """Return whether the weights of `evaluator` were fitted to the dataset with `fingerprint`."""
+def fitted_to(evaluator: Evaluator | None, fingerprints: Iterable[str]) -> bool:
+    """Return whether the weights of `evaluator` were fitted to a dataset with one of the `fingerprints`."""
     static = evaluator.without_lookahead if evaluator else None
     weights = static.weights if isinstance(static, StaticEvaluator) else None
-    return weights is not None and fingerprint in fitted_datasets(weights)
+    return weights is not None and not set(fingerprints).isdisjoint(fitted_datasets(weights))
 
 
 def _scored(results: ScoreResults) -> StatedChances:

@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +29,7 @@ from motif.runtime.errors import FitError
 from motif.runtime.files import refusals, scratch_folder
 from motif.sampling.dataset import Dataset, drawn_games, joined, read_parts
 from motif.sampling.dataset_files import read_column, read_manifest
+from motif.sampling.origin import GameNumbers, pooled_games
 
 _CONTENT = ("game", "ply", "decision", "trials", *HEADS)
 """Columns that tell datasets of the same games apart."""
@@ -59,6 +59,8 @@ class ClassRows:
     """(n,): number of each row's game."""
     training: int
     """Number of training rows."""
+    after_replies: BoolArray
+    """(n,): whether the position is one after a reply, in which the player who chose is on roll again."""
     variances: Float32Array | None = None
     """(n, len(HEADS)): variances of the labels, NaN if unknown; None if all are unknown."""
 
@@ -85,9 +87,9 @@ def class_rows(
     games = validation_games(folders, validation, seed)
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder(_SCRATCH))
-        parts = _parts_with_settings(folders)
-        for settings, part in parts if changed is None else _with_whole_decisions(parts):
-            variances = label_variances(part, settings)
+        parts = pooled_parts(folders)
+        for part in parts if changed is None else _with_whole_decisions(parts):
+            variances = label_variances(part)
             if changed is not None:
                 part = changed(part)
                 variances[:] = np.nan
@@ -126,58 +128,44 @@ def rows_where(values: npt.NDArray[_Scalar], mask: BoolArray) -> npt.NDArray[_Sc
 def pooled_parts(folders: Sequence[Path]) -> Iterator[Dataset]:
     """Yield the datasets in `folders`, one after the other, with distinct numbers of games and decisions.
 
-    Datasets of the same games (`Manifest.games_key`) have the same numbers of games. Each
-    part has a limited number of positions, so datasets can be of any size. Raises `FitError` for a label that
-    is not a valid probability or equity.
+    The same game has the same number in all of them (`pooled_games`). Each part has a limited number of
+    positions, so datasets can be of any size. Raises `FitError` for a label that is not a valid probability
+    or equity.
     """
-    return (part for _, part in _parts_with_settings(folders))
-
-
-def _parts_with_settings(folders: Sequence[Path]) -> Iterator[tuple[dict[str, object], Dataset]]:
-    """Yield `pooled_parts`, each with the settings of its dataset."""
     if not folders:
         raise FitError("at least one dataset is needed")
     decisions = 0
-    for folder, first_game in zip(map(Path, folders), _first_games(folders), strict=True):
-        settings, first_decision, rows = read_manifest(folder).settings, decisions, 0
+    for folder, numbers in zip(map(Path, folders), _game_numbers(folders), strict=True):
+        first_decision, rows = decisions, 0
         for part in read_parts(folder):
             _check_labels(part, folder, rows)
             rows += len(part)
-            game = part.game.astype(np.int64) + first_game
+            game = numbers.of(part.game)
             decision = part.decision.astype(np.int64) + first_decision
             decisions = max(decisions, int(decision.max()) + 1)
-            yield settings, replace(part, game=game, decision=decision)
+            yield replace(part, game=game, decision=decision)
 
 
-def _with_whole_decisions(
-    parts: Iterable[tuple[dict[str, object], Dataset]],
-) -> Iterator[tuple[dict[str, object], Dataset]]:
-    """Yield `_parts_with_settings` again, cut only between decisions."""
-    held: tuple[dict[str, object], Dataset] | None = None
-    for settings, part in parts:
+def _with_whole_decisions(parts: Iterable[Dataset]) -> Iterator[Dataset]:
+    """Yield `parts` again, cut only between decisions."""
+    held: Dataset | None = None
+    for part in parts:
         if held is not None:
-            kept = held[1]
-            if kept.decision[-1] == part.decision[0]:
-                last = int(decision_starts(kept.decision, len(kept))[-2])
-                kept, part = kept[:last], joined([kept[last:], part])
-            if len(kept):
-                yield held[0], kept
-        held = settings, part
+            if held.decision[-1] == part.decision[0]:
+                last = int(decision_starts(held.decision, len(held))[-2])
+                held, part = held[:last], joined([held[last:], part])
+            if len(held):
+                yield held
+        held = part
     if held is not None:
         yield held
 
 
-def _first_games(folders: Sequence[Path]) -> list[int]:
-    """Return the number of game 0 of each dataset, which is the same for datasets of the same games."""
-    if len(folders) == 1:
-        return [0]
-    sizes: dict[str, int] = {}
-    keys = []
-    for folder in map(Path, folders):
-        keys.append(key := read_manifest(folder).games_key)
-        sizes[key] = max(sizes.get(key, 0), int(read_column(folder, "game").max()) + 1)
-    firsts = dict(zip(sizes, accumulate(sizes.values(), initial=0), strict=False))
-    return [firsts[key] for key in keys]
+def _game_numbers(folders: Sequence[Path]) -> list[GameNumbers]:
+    """Return the numbers of the games of each dataset, which are the same for the same games."""
+    origins = [read_manifest(Path(folder)).origin for folder in folders]
+    counts = [0] if len(folders) == 1 else [int(read_column(Path(one), "game").max()) + 1 for one in folders]
+    return pooled_games(origins, counts)
 
 
 def check_different(folders: Sequence[Path]) -> None:
@@ -210,8 +198,8 @@ def _check_labels(part: Dataset, folder: Path, first_row: int) -> None:
 def validation_games(folders: Sequence[Path], validation: float, seed: int) -> IntArray:
     """Return the held-out games, numbered as in `pooled_parts`: approximately the share `validation`."""
     every: list[IntArray] = [np.empty(0, np.int64)]
-    for folder, first in zip(folders, _first_games(folders), strict=True):
-        every.append(read_column(Path(folder), "game").astype(np.int64) + first)
+    for folder, numbers in zip(folders, _game_numbers(folders), strict=True):
+        every.append(numbers.of(read_column(Path(folder), "game").astype(np.int64)))
     return drawn_games(np.unique(np.concatenate(every)), validation, seed)
 
 
@@ -242,6 +230,7 @@ def _append(
                 "decisions": rows.decision,
                 "boards": rows.boards,
                 "games": rows.game.astype(np.int32),
+                "after_replies": np.full(len(rows), rows.origin.after_replies),
                 "variances": variances[which],
             }
             for column, values in columns.items():
@@ -269,5 +258,6 @@ def _mapped(folder: Path, class_name: str, size: int) -> ClassRows:
         column("boards", np.int8).reshape(-1, BOARD_SIZE),
         column("games", np.int32),
         training,
+        column("after_replies", np.bool_),
         column("variances", np.float32).reshape(-1, len(HEADS)),
     )

@@ -43,6 +43,7 @@ from motif.sampling.dataset_files import (
     write_manifest,
     write_part,
 )
+from motif.sampling.origin import UNKNOWN, Origin, joint_origin, pooled_games
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -94,8 +95,8 @@ class Dataset:
     chosen: BoolArray
     position_class: npt.NDArray[np.int8]
     """Indices into `CLASS_NAMES`."""
-    games_key: str = ""
-    """Key that datasets of the same games share (`Manifest.games_key`), or empty."""
+    origin: Origin = UNKNOWN
+    """Where the positions come from, as far as it is known."""
 
     def __len__(self) -> int:
         return len(self.boards)
@@ -105,7 +106,8 @@ class Dataset:
 
     def rows(self, which: slice | BoolArray | npt.NDArray[np.integer]) -> "Dataset":
         """Return the rows of a slice, of a mask (n,) or with the given numbers."""
-        return replace(self, **{name: getattr(self, name)[which] for name in _ARRAYS})
+        arrays = {name: getattr(self, name)[which] for name in _ARRAYS}
+        return replace(self, **arrays, origin=self.origin.of_rows)
 
     def __getitem__(self, which: slice | ArrayLike) -> "Dataset":
         if isinstance(which, slice):
@@ -125,7 +127,7 @@ class Dataset:
             replace(one, game=game, decision=decision.astype(np.int64))
             for one, game, decision in zip((self, other), games, decisions, strict=True)
         )
-        return replace(joined(renumbered), games_key="")
+        return replace(joined(renumbered), origin=self.origin + other.origin)
 
     @property
     def positions(self) -> list[Position]:
@@ -247,7 +249,7 @@ class Dataset:
         _check_rows(given, "equity", close, "that of the probabilities")
         _check_ranges(given)
         _check_decisions(given)
-        return replace(given, games_key=_content_key(given))
+        return replace(given, origin=Origin(_content_key(given)))
 
     def write(self, folder: Path | str) -> Path:
         """Write the dataset to `folder`, which must be empty or new; return its path.
@@ -260,8 +262,7 @@ class Dataset:
         is_sorted = len(self) == 0 or runs == len(np.unique(self.decision))
         data = self if is_sorted else self.rows(np.argsort(self.decision, kind="stable"))
         pieces = (data[start : start + ROWS_A_PART] for start in range(0, len(data), ROWS_A_PART))
-        known = {"games_key": self.games_key} if self.games_key else {}
-        write_pieces(folder, pieces, source="python", **known)
+        write_pieces(folder, pieces, self.origin, source="python")
         return folder
 
     def columns(self) -> dict[str, object]:
@@ -274,7 +275,7 @@ class Dataset:
         }
 
 
-_ARRAYS = [field.name for field in fields(Dataset) if field.name != "games_key"]
+_ARRAYS = [field.name for field in fields(Dataset) if field.name != "origin"]
 _MAX_GAME, _MAX_DECISION = (int(np.iinfo(kind).max) for kind in (np.int32, np.int64))
 
 
@@ -326,12 +327,12 @@ def labelled(
     )
 
 
-def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> int:
+def write_pieces(folder: Path, pieces: Iterable[Dataset], origin: Origin = UNKNOWN, **source: object) -> int:
     """Write a dataset that was not sampled, one part per piece that is not empty; return the number of rows.
 
-    `source` describes the origin.  Raises `DatasetError` if `folder` is not empty.
+    `source` names what the positions were read from.  Raises `DatasetError` if `folder` is not empty.
     """
-    provenance = {**source, "games": 0, "games_a_part": 1, "motif": VERSION}
+    provenance = {**source, **origin.settings(), "games": 0, "games_a_part": 1, "motif": VERSION}
     with working_in(folder):
         if is_dataset(folder):
             raise DatasetError(f"{folder}: already contains a dataset; name a new folder")
@@ -342,7 +343,7 @@ def write_pieces(folder: Path, pieces: Iterable[Dataset], **source: object) -> i
             for piece in pieces:
                 if len(piece):
                     parts.append(write_part(folder, len(parts), piece.columns(), provenance))
-            write_manifest(folder, provenance, parts, complete=True)
+            write_manifest(folder, provenance, parts, True, origin.recorded_games)
         except BaseException:
             for part in parts:
                 (folder / part.name).unlink(missing_ok=True)
@@ -427,8 +428,14 @@ def joined(pieces: Iterable[Dataset]) -> Dataset:
     """Join the pieces of a dataset; there must be at least one."""
     pieces = list(pieces)
     arrays = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in _ARRAYS}
-    keys = {piece.games_key for piece in pieces}
-    return Dataset(**arrays, games_key=keys.pop() if len(keys) == 1 else "")
+    return Dataset(**arrays, origin=joint_origin(piece.origin for piece in pieces))
+
+
+def in_one_pool(datasets: Sequence[Dataset]) -> list[Dataset]:
+    """Return the datasets with numbers of games that are the same for the same games, and only for these."""
+    counts = [int(data.game.max()) + 1 if len(data) else 0 for data in datasets]
+    numbers = pooled_games([data.origin for data in datasets], counts)
+    return [replace(data, game=of.of(data.game)) for data, of in zip(datasets, numbers, strict=True)]
 
 
 def read_parts(folder: Path) -> Iterator[Dataset]:
@@ -436,10 +443,12 @@ def read_parts(folder: Path) -> Iterator[Dataset]:
 
     Raises `DatasetError`, which names a missing or damaged part.
     """
+    origin = read_manifest(folder).origin
     for path, part in whole_parts(folder):
         start = 0
         for batch in batches_of(path, part):
-            yield _samples(batch, f"{path}: counted from row {start}" if start else str(path))
+            data = _samples(batch, f"{path}: counted from row {start}" if start else str(path))
+            yield replace(data, origin=origin)
             start += batch.num_rows
 
 
@@ -461,8 +470,7 @@ def read_dataset(folder: Path | str) -> Dataset:
     DatasetError, SettingError
         If the dataset is missing, empty or damaged, or `folder` is not a path.
     """
-    folder = path_of("folder", folder)
-    return replace(joined(read_parts(folder)), games_key=read_manifest(folder).games_key)
+    return joined(read_parts(path_of("folder", folder)))
 
 
 def drawn_games(games: IntArray, validation: float, seed: int) -> IntArray:

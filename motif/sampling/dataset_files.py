@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -29,6 +29,7 @@ from motif.runtime.errors import DatasetError, IncompleteDatasetWarning, plain_t
 from motif.runtime.files import check_regular, content_of, contents, parsed_json, reason, write_text
 from motif.runtime.limits import JSON_FILE, PARQUET_FILE, PART_ROWS
 from motif.runtime.parquet import bounded_parquet, write_parquet
+from motif.sampling.origin import IS_WHOLE, LABEL_SETTINGS, OF_DATASETS, Origin
 
 FORMAT = "motif-dataset/1"
 MANIFEST = "_manifest.json"
@@ -37,7 +38,12 @@ _PLAIN_MANIFEST = "manifest.json"
 """Another name of the manifest, which is read too."""
 _PART_NAME = re.compile(r"part-\d{5,}\.parquet", re.ASCII)
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
+_GAME = re.compile(r"[0-9a-f]{16}")
 _Value = TypeVar("_Value")
+
+
+ROLLOUTS = "rollout"
+"""Value of the setting `label` for labels from rollouts."""
 
 
 class DamagedManifestError(DatasetError):
@@ -62,6 +68,8 @@ class Manifest:
     parts: list[DatasetPart]
     complete: bool
     """Whether sampling has finished."""
+    recorded_games: tuple[str, ...] = ()
+    """Hash of the plays of each recorded game, by its number; empty for other games."""
 
     @property
     def positions(self) -> int:
@@ -90,6 +98,27 @@ class Manifest:
             return json.dumps([player, settings["seed"]])
         return self.fingerprint
 
+    @property
+    def origin(self) -> Origin:
+        """The origin of a dataset in memory that is read from this one."""
+        labels = {name: self.settings[name] for name in LABEL_SETTINGS if name in self.settings}
+        if "player" in self.settings:
+            labels = {"label": ROLLOUTS} | labels  # which datasets of early versions do not name
+        datasets = self.settings.get(OF_DATASETS)
+        read = [one for one in datasets if isinstance(one, str)] if isinstance(datasets, list) else []
+        return Origin(
+            self.games_key,
+            self.recorded_games,
+            labels,
+            tuple(read) or (self.fingerprint,),
+            self.settings.get(IS_WHOLE, True) is True,
+        )
+
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        """Fingerprints of the datasets that have exactly these positions."""
+        return self.origin.datasets if self.origin.is_whole else (self.fingerprint,)
+
 
 def part_name(number: int) -> str:
     """Return the file name of the part with this `number`."""
@@ -104,7 +133,11 @@ def checksum(path: Path) -> str:
 
 
 def write_manifest(
-    folder: Path, settings: Mapping[str, object], parts: list[DatasetPart], complete: bool
+    folder: Path,
+    settings: Mapping[str, object],
+    parts: list[DatasetPart],
+    complete: bool,
+    recorded_games: Sequence[str] = (),
 ) -> None:
     """Write the manifest atomically; raise `FileError` if this fails."""
     document = {
@@ -113,6 +146,7 @@ def write_manifest(
         "positions": sum(part.rows for part in parts),
         "settings": dict(settings),
         "parts": [vars(part) for part in parts],
+        **({"recorded_games": list(recorded_games)} if recorded_games else {}),
     }
     write_text(folder / MANIFEST, json.dumps(document, indent=1) + "\n")
     (folder / _PLAIN_MANIFEST).unlink(missing_ok=True)
@@ -151,11 +185,19 @@ def read_manifest(folder: Path) -> Manifest:
     parts = [_part(entry) for entry in manifest["parts"].entries(wanted="of type list")]
     if len({part.name for part in parts}) < len(parts):
         manifest["parts"].fail("a part is listed twice")
-    return Manifest(settings, parts, _of(manifest["complete"], bool))
+    games = manifest.get("recorded_games", []).entries(wanted="of type list")
+    return Manifest(settings, parts, _of(manifest["complete"], bool), tuple(map(_game, games)))
 
 
 def _of(entry: Entry, kind: type[_Value]) -> _Value:
     return entry.of(kind, wanted=f"of type {kind.__name__}")
+
+
+def _game(entry: Entry) -> str:
+    value = _of(entry, str)
+    if not _GAME.fullmatch(value):
+        entry.fail(f"{shown(value)} is not the hash of a game")
+    return value
 
 
 def _part(entry: Entry) -> DatasetPart:
@@ -281,8 +323,6 @@ def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.generic]:
 
 
 _LONGEST_SAID = 100
-ROLLOUTS = "rollout"
-"""Value of the setting `label` for labels from rollouts."""
 
 
 def kept_parts(

@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from motif.board.packed import Board, pack_many
-from motif.evaluators import Evaluator, StaticEvaluator
-from motif.evaluators.own import OwnEvaluator
+from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import HEADS
-from motif.evaluators.static import model_fingerprint
 from motif.players.player import random_player
 from motif.rollouts.games import SeededDice, Streams, lockstep, starts, trial_states
 from motif.rollouts.player_trials import best_of
@@ -21,13 +19,6 @@ from motif.rollouts.trials import tally_trials
 from motif.runtime.arrays import BoolArray, IntArray
 from motif.sampling.dataset import Dataset
 from motif.sampling.recorded_games import NO_ONE, RecordedGame
-
-
-def fingerprint_of(evaluator: Evaluator) -> str:
-    """Return the fingerprint of an evaluator's weights or Python file; empty if it has neither."""
-    if isinstance(evaluator, StaticEvaluator):
-        return model_fingerprint(evaluator.model)
-    return evaluator.fingerprint if isinstance(evaluator, OwnEvaluator) else ""
 
 
 def games_of(evaluator: Evaluator, seed: int, noise: float, first: int, count: int) -> list[RecordedGame]:

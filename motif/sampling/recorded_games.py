@@ -46,6 +46,19 @@ class RecordedGame(NamedTuple):
     """Size of the win: 1, 2 or 3 for a single game, gammon or backgammon; a passed double is a single game.
     """
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the game has a winner."""
+        return self.winner != NO_ONE
+
+    @property
+    def hash(self) -> str:
+        """Hash of the plays, 16 hexadecimal digits, which identifies the game in all files that have it."""
+        digest = hashlib.sha256()
+        for values in (self.rolls, self.after, self.movers):
+            digest.update(np.ascontiguousarray(values).tobytes())
+        return digest.hexdigest()[:16]
+
 
 def read_games(paths: Iterable[Path]) -> list[RecordedGame]:
     """Read the games in match files, and in the match files of folders.
@@ -90,7 +103,7 @@ def recorded_game(record: GameRecord) -> RecordedGame | None:
 
 def finished(games: Sequence[RecordedGame]) -> list[RecordedGame]:
     """Return the games that have a winner; raise `RecordError` if there are none."""
-    ended = [game for game in games if game.winner != NO_ONE]
+    ended = [game for game in games if game.is_finished]
     if not ended:
         raise RecordError("the match files contain no finished game")
     return ended

@@ -58,7 +58,7 @@ from motif.sampling.dataset_files import (
     write_manifest,
     write_part,
 )
-from motif.sampling.player_games import few_candidates, fingerprint_of, games_of, rolled_out
+from motif.sampling.player_games import few_candidates, games_of, rolled_out
 from motif.sampling.recorded_games import (
     RecordedGame,
     finished,
@@ -287,11 +287,12 @@ def sample(
     one of the `starts`, `DatasetError` if `folder` contains a dataset and `resume` is not set, or one with
     other settings, and `FileError` if the dataset cannot be written, or another run is using the folder.
     """
+    unused = 0
     if recorded:
         if starts is not None:
             raise SettingError("starts: not allowed with recorded games", "starts")
         if settings.is_by_outcome:
-            recorded = finished(recorded)
+            unused = len(recorded) - len(finished(recorded))
         settings = settings.of_recorded(len(recorded))
     else:
         settings.check()
@@ -308,12 +309,12 @@ def sample(
     if labeller is None and not (settings.is_rolled_out or settings.is_by_outcome):
         labeller = load(settings.label).require_evaluator()
     firsts = range(0, settings.games, games_a_part(settings))
-    taught = "" if labeller is None else fingerprint_of(labeller.without_lookahead)
+    taught = "" if labeller is None else labeller.without_lookahead.fingerprint
     provenance = {
         **asdict(settings),
         "player": player_label or settings.player,
         "label": _label_name(settings, player_label or settings.player),
-        "player_fingerprint": fingerprint_of(evaluator),
+        "player_fingerprint": evaluator.fingerprint,
         **({"label_fingerprint": taught} if taught else {}),
         **({"recorded": games_fingerprint(recorded)} if recorded else {}),
         **({} if starts is None else {"starts": _fingerprint(starts)}),
@@ -331,7 +332,7 @@ def sample(
     trials = settings.trials if settings.is_rolled_out else 1
     made = (first for number, first in enumerate(firsts) if part_name(number) not in kept)
     played = sum(min(firsts.step, settings.games - first) for first in made)
-    return SampleResult(folder, positions, trials, settings.games, played, stopwatch.seconds)
+    return SampleResult(folder, positions, trials, settings.games - unused, played, stopwatch.seconds)
 
 
 def _check_not_compiled(settings: SampleSettings, starts: Board | None, player: str) -> None:
@@ -430,11 +431,11 @@ def _all_parts(
         for games in chain.from_iterable(pieces.values())
     )
     what = "recorded games" if recorded else f"games of {settings.player}"
-    whole = dict(kept)
+    whole, hashes = dict(kept), [game.hash for game in recorded]
 
     def record(complete: bool) -> list[DatasetPart]:
         parts = [whole[name] for name in names if name in whole]
-        write_manifest(folder, provenance, parts, complete)
+        write_manifest(folder, provenance, parts, complete, hashes)
         return parts
 
     with (
@@ -486,7 +487,9 @@ def sample_games(
         game = first + number
         if recorded:
             played = recorded[number]
-            rows = record_game(model, played.before, played.rolls, played.after, game, rules, memory, record)
+            moves = played.before, played.rolls, played.after
+            is_used = played.is_finished or not settings.is_by_outcome
+            rows = record_game(model, *moves, game, rules, memory, record) if is_used else 0
         else:
             rows = self_play(model, start, openings[number], game, rules, memory, record)
         means, errors = mean_and_error(record.sums[:rows], record.squares[:rows], trials)

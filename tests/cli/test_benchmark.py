@@ -130,7 +130,7 @@ def test_two_players_on_files(motif, motif_json, here):
 
 def test_a_dataset(motif, motif_json, dataset):
     record = motif_json("benchmark", dataset, *WORDS, "--versus", "simple")
-    choices = dataset_decisions(str(dataset), [read_dataset(dataset)])
+    choices = dataset_decisions(str(dataset), read_dataset(dataset))
     rates = summary([dataset_losses(load("pubeval").evaluator, choices, jobs=1)])
     assert {name: record[name] for name in rates.to_dict()} == json.loads(json.dumps(rates.to_dict()))
     assert record["files"] == {str(dataset): record["overall"]}

@@ -9,15 +9,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import motif
 from motif.evaluators import OUTPUTS, StaticEvaluator
 from motif.evaluators.known_players import weights_called
-from motif.evaluators.static import weights_model
+from motif.evaluators.static import from_weights, weights_model
 from motif.fitting.problem import Problem, link_of
 from motif.fitting.solvers import solver
 from motif.fitting.terms import Terms
 from motif.learning import rows as row_files
 from motif.learning.fit import FittedWeights, fit_dataset
 from motif.learning.fit_settings import FitSettings
+from motif.learning.recalibration import fitted_to
 from motif.learning.rows import held_out, pooled_parts, validation_games
 from motif.parameters import parameter_set
 from motif.parameters.named_sets import features
@@ -25,7 +27,8 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, FileError, FitError
 from motif.sampling import dataset_files
 from motif.sampling.dataset import Dataset, read_dataset, read_parts
-from motif.sampling.dataset_files import read_column
+from motif.sampling.dataset_files import dataset_fingerprint, read_column, read_manifest
+from motif.sampling.origin import UNKNOWN
 from motif.sampling.sample import SampleSettings
 from tests.learning.stored import put_behind, stored
 from tests.sampling.folders import made
@@ -239,7 +242,7 @@ def test_a_dataset_is_not_pooled_with_itself(folder):
 
 
 def test_datasets_without_a_record_are_the_same_games_only_if_they_are_equal(tmp_path, samples):
-    unknown = replace(samples, games_key="")
+    unknown = replace(samples, origin=UNKNOWN)
     one, other = (unknown.write(tmp_path / name) for name in ("one", "other"))
     half = unknown[: len(samples) // 2].write(tmp_path / "half")
     assert [int(part.game.min()) for part in pooled_parts([one, other, half])] == [0, 0, 40]
@@ -398,3 +401,19 @@ def test_weights_without_a_head_are_no_start(folder):
 def test_what_does_not_go_with_hidden_units(folder, change, message):
     with pytest.raises(FitError, match=message):
         fitted([folder], replace(HIDDEN, **change))
+
+
+def test_weights_name_the_dataset_that_was_read(tmp_path, folder, samples):
+    """A copy is the same dataset; rows of it are another one, and a part of it."""
+    settings = FitSettings(parameters="keith", terms="linear", heads="win", method="coordinate", passes=1)
+    whole, copy = dataset_fingerprint(folder), read_dataset(folder).write(tmp_path / "copy")
+    for data in (folder, read_dataset(folder), copy):
+        assert motif.fit(data, settings).weights.fit["dataset"] == whole
+    train, held = read_dataset(folder).split(0.3)
+    part = train.write(tmp_path / "train")
+    expected = [dataset_fingerprint(part), whole]
+    weights = motif.fit(train, settings).weights
+    assert weights.fit["dataset"] == motif.fit(part, settings).weights.fit["dataset"] == expected
+    assert fitted_to(from_weights(weights), read_manifest(folder).fingerprints)
+    # The other part was not fitted.
+    assert not fitted_to(from_weights(weights), read_manifest(held.write(tmp_path / "held")).fingerprints)

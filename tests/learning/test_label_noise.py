@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import motif
 from motif.evaluators import OUTPUTS
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
 from motif.learning.label_noise import NoiseFreeError, label_variances, root_mean
-from motif.sampling.dataset import read_dataset
-from motif.sampling.dataset_files import read_manifest
+from motif.sampling.dataset import Dataset, read_dataset
+from motif.sampling.origin import Origin
 from motif.sampling.sample import SampleSettings
 from tests.reports.made_run import made_samples
 from tests.sampling.folders import made
@@ -31,7 +32,11 @@ def folders(tmp_path_factory):
 
 def variances(folder):
     samples = read_dataset(folder)
-    return samples, label_variances(samples, read_manifest(folder).settings)
+    return samples, label_variances(samples)
+
+
+def with_labels(samples, **labels):
+    return replace(samples, origin=Origin(labels={"label": "rollout"} | labels))
 
 
 def test_a_chance_varies_as_games_won_and_lost_do(folders):
@@ -50,7 +55,7 @@ def test_the_noise_is_the_difference_between_labels_made_again(tmp_path, folders
     truth = positions.probabilities[:, 0].astype(float)
     one, other = (rng.binomial(FULL.trials, truth) / FULL.trials for _ in range(2))
     of_one = replace(positions, probabilities=np.repeat(one[:, None], 5, axis=1).astype(np.float32))
-    estimate = float(label_variances(of_one, {})[:, 0].mean())
+    estimate = float(label_variances(with_labels(of_one))[:, 0].mean())
     assert estimate == pytest.approx(np.mean((one - other) ** 2) / 2, rel=0.15)
     assert known.shape == (len(positions), len(OUTPUTS) + 1)
 
@@ -63,11 +68,11 @@ def test_what_is_not_known(folders):
     assert (found == 0).all()
     samples = made_samples()
     for settings in ({"stop_at_race": True}, {"stop_at_bearoff": True}, {"stratified": True}):
-        assert np.isnan(label_variances(samples, settings)[:, :-1]).all()
+        assert np.isnan(label_variances(with_labels(samples, **settings))[:, :-1]).all()
     alone = replace(samples, trials=np.ones_like(samples.trials), equity_se=np.full(len(samples), np.nan))
-    assert np.isnan(label_variances(alone, {})).all()
-    assert np.isnan(label_variances(alone, {"label": "outcome"})).all()
-    assert np.isnan(label_variances(samples, {"label": "motif-v1@2:rollout"})).all()
+    assert np.isnan(label_variances(with_labels(alone))).all()
+    assert np.isnan(label_variances(with_labels(alone, label="outcome"))).all()
+    assert np.isnan(label_variances(with_labels(samples, label="motif-v1@2:rollout"))).all()
 
 
 def test_a_fit_shows_its_error_without_the_noise(folders):
@@ -107,3 +112,21 @@ def test_luck_that_explains_everything_leaves_nothing():
     assert root_mean([]) is None
     assert root_mean([np.array([1.0, math.nan])]) is None
     assert root_mean([np.array([9.0]), np.array([16.0, 11.0])]) == math.sqrt(12)
+
+
+def test_labels_are_known_in_memory(folders, tmp_path):
+    for name, folder in folders.items():
+        data, known = variances(folder)
+        half = data[: len(data) // 2].write(tmp_path / name)
+        np.testing.assert_array_equal(variances(half)[1], known[: len(data) // 2])
+    full, cut = (read_dataset(folders[name]) for name in ("full", "cut"))
+    in_memory, in_files = (motif.fit(data, SETTINGS).to_dict()["heads"] for data in (cut, folders["cut"]))
+    assert {name: head["label_noise"] for name, head in in_memory.items()} == {
+        name: head["label_noise"] for name, head in in_files.items()
+    }
+    # A frame does not say how it was labelled, and a sum of two kinds has no one answer.
+    for unknown in (Dataset.from_frame(full.to_frame()), full + cut):
+        found = label_variances(unknown)
+        assert np.isnan(found[:, :-1]).all()
+        np.testing.assert_allclose(found[:, -1], unknown.equity_se.astype(float) ** 2, rtol=1e-6)
+    assert np.isfinite(label_variances(full + full)).all()

@@ -30,7 +30,7 @@ def data() -> Dataset:
 
 
 def same(one: Dataset, other: Dataset) -> bool:
-    fields = {name: value for name, value in vars(one).items() if name != "games_key"}
+    fields = {name: value for name, value in vars(one).items() if name != "origin"}
     return all(np.array_equal(value, getattr(other, name), equal_nan=value.dtype.kind == "f")
                for name, value in fields.items())  # fmt: skip
 
@@ -176,13 +176,13 @@ def test_rounding_of_probabilities_in_frames(data):
 def test_datasets_of_the_same_games_in_memory_have_the_same_games_in_a_fit(data, tmp_path):
     folder = data.write(tmp_path / "data")
     again, part = read_dataset(folder), Dataset.from_frame(data.to_frame())[:150]
-    assert again.games_key == part.games_key == data.games_key
+    assert again.origin.games_key == part.origin.games_key == data.origin.games_key != ""
     pieces = [again.write(tmp_path / "again"), part.write(tmp_path / "part"), folder]
     assert len({read_manifest(place).games_key for place in pieces}) == 1
     held = validation_games([folder], 0.2, 3)
     assert validation_games(pieces, 0.2, 3).tolist() == held.tolist()
     # A sum gives the games of the second dataset new numbers.
-    assert (data + data).games_key == ""
+    assert (data + data).origin.games_key == ""
 
 
 def test_a_fit_refuses_the_same_dataset_twice(data, tmp_path):

@@ -1,5 +1,6 @@
 """Positions of recorded games, labelled by rollouts, an evaluator or the result."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,14 +9,16 @@ import pytest
 from motif.board.game_record import GameRecord, GameResult, Turn
 from motif.board.identifiers import gnubg_id
 from motif.board.mat_file import parse_mat
+from motif.board.match_file import read_match, write_match
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
 from motif.board.packed import unpack_many
 from motif.board.position import Position
 from motif.cli.main import main
 from motif.evaluators import load_static
+from motif.learning.rows import pooled_parts, validation_games
 from motif.runtime.errors import DatasetError, SettingError
-from motif.sampling.dataset import joined, read_dataset
+from motif.sampling.dataset import in_one_pool, joined, read_dataset
 from motif.sampling.dataset_files import read_manifest
 from motif.sampling.recorded_games import finished, read_games, recorded_game
 from motif.sampling.sample import SampleSettings, sample
@@ -126,7 +129,57 @@ def test_the_winner_labels_every_position(points, winner, labels, tmp_path):
     assert (samples.trials == 1).all()
 
 
-def test_games_without_a_winner_have_no_outcome():
+def test_an_unfinished_game_keeps_its_number_and_has_no_outcome(tmp_path):
+    unfinished = recorded_game(replace(ended(1, 0), result=None))
+    won = recorded_game(ended(1, 0, resigned=True))
+    for label in ("outcome", "motif-v1"):
+        settings = replace(BY_OUTCOME, label=label)
+        sample(settings, tmp_path / label, recorded=[unfinished, won, unfinished], jobs=1)
+    by_outcome, valued = (read_dataset(tmp_path / label) for label in ("outcome", "motif-v1"))
+    assert set(by_outcome.game.tolist()) == {1}
+    assert set(valued.game.tolist()) == {0, 1, 2}
+    # All three games have the same plays, so they are one game in a fit.
+    for data in in_one_pool([by_outcome, valued]):
+        assert set(data.game.tolist()) == {0}
+
+
+def test_the_same_recorded_games_are_held_out_together(matches, tmp_path):
+    """Whatever the label, the files, their order and their format."""
+    paths = [matches / f"{seed}.mat" for seed in range(3)]
+    write_match(tmp_path / "first.sgf", read_match(paths[0]))
+    folders = [tmp_path / name for name in ("all", "some", "results", "again")]
+    valued = replace(BY_OUTCOME, label="motif-v1")
+    sample(valued, folders[0], recorded=read_games([matches]), jobs=1)
+    sample(valued, folders[1], recorded=read_games(paths[1::-1]), jobs=1)
+    sample(BY_OUTCOME, folders[2], recorded=read_games(paths), jobs=1)
+    sample(replace(valued, seed=2), folders[3], recorded=read_games([tmp_path / "first.sgf"]), jobs=1)
+    plays, datasets = dict[int, set[bytes]](), list(map(read_dataset, folders))
+    for part in (*pooled_parts(folders), *in_one_pool(datasets)):
+        for game in np.unique(part.game):
+            made = part.boards[part.chosen & (part.game == game)].tobytes()
+            plays.setdefault(int(game), set()).add(made)
+    # Each game has one number, and no two games have the same one.
+    assert {len(known) for known in plays.values()} == {1}
+    assert len(set.union(*plays.values())) == len(plays) == len(np.unique(datasets[0].game))
+    held = set(validation_games(folders, 0.4, 1).tolist())
+    assert 0 < len(held) < len(plays)
+
+
+def test_rows_of_recorded_games_keep_their_games(matches, tmp_path):
+    folder = tmp_path / "whole"
+    sample(replace(BY_OUTCOME, label="motif-v1"), folder, recorded=read_games([matches]), jobs=1)
+    part = read_dataset(folder)[::2]
+    written = read_dataset(part.write(tmp_path / "part"))
+    assert written.origin == part.origin
+    assert len(written.origin.recorded_games) == len(read_games([matches]))
+    manifest = json.loads((folder / "_manifest.json").read_text())
+    manifest["recorded_games"] = manifest["recorded_games"][:1]
+    (folder / "_manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(DatasetError, match=r"game \d+ is not one of its 1 recorded games"):
+        validation_games([folder], 0.4, 1)
+
+
+def test_games_without_a_winner_are_not_finished():
     unfinished = recorded_game(replace(ended(1, 0), result=None))
     won = recorded_game(ended(1, 0, resigned=True))
     assert finished([unfinished, won]) == [won]

@@ -6,13 +6,18 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
+import motif
+from motif.parameters import parameter_set
 from motif.players import load
 from motif.runtime import parallel
 from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.files import is_temporary
 from motif.sampling.dataset import read_dataset
+from motif.sampling.dataset_files import read_manifest
 from motif.sampling.sample import SampleSettings, sample
 from tests.evaluators.made_weights import made_weights
 from tests.sampling.folders import QUICK, differences, files, made
@@ -243,6 +248,47 @@ def test_other_weights_under_the_same_name_are_refused(tmp_path):
         DatasetError, match=r"cannot be resumed: made with player_fingerprint = 'sha256:\w+', not 'sha256:"
     ):
         made(folder, settings, resume=True, player_label="keith-v0")
+
+
+def test_other_weights_behind_lookahead_or_in_a_net_are_refused(tmp_path):
+    path, net = tmp_path / "weights.yaml", tmp_path / "net.onnx"
+    ahead = replace(QUICK, player=f"{path}@1:sparse", games=1, trials=1, cut=1, rate=0.1, candidates=1)
+    by_net = replace(QUICK, label=f"onnx:{net}", games=1)
+    for seed in (1, 2):
+        weights = made_weights("keith", seed=seed)
+        weights.save(path)
+        motif.export(weights, net)
+        for name, settings in (("ahead", ahead), ("net", by_net)):
+            if seed == 1:
+                made(made(tmp_path / name, settings), settings, resume=True)
+            else:
+                with pytest.raises(DatasetError, match=r"cannot be resumed: made with \w+_fingerprint = "):
+                    made(tmp_path / name, settings, resume=True)
+
+
+def test_a_model_that_was_fitted_again_is_refused(tmp_path):
+    random = np.random.default_rng(1)
+    rows, equities = random.random((50, len(parameter_set("keith")))), random.random(50)
+    models = [Ridge(alpha=alpha).fit(rows, equities) for alpha in (1.0, 1.0, 2.0)]
+    same, again, other = (motif.from_sklearn(model, "keith", name="ridge") for model in models)
+    settings = replace(QUICK, player="ridge", games=1, trials=1, cut=1, candidates=1)
+    folder = made(tmp_path / "samples", settings, player=same)
+    made(folder, settings, resume=True, player=again)
+    with pytest.raises(DatasetError, match="cannot be resumed: made with player_fingerprint = "):
+        made(folder, settings, resume=True, player=other)
+
+
+def test_a_player_by_two_names_plays_the_same_games(tmp_path):
+    depth = {"games": 1, "trials": 1, "cut": 1, "rate": 0.1, "candidates": 1}
+    made_weights("keith", seed=1).save(tmp_path / "one.yaml")
+    made_weights("keith", seed=1).save(tmp_path / "two.yaml")
+    names = ("one.yaml@1:sparse", "two.yaml@1:sparse", "one.yaml")
+    folders = [
+        made(tmp_path / str(place), replace(QUICK, player=f"{tmp_path / name}", **depth))
+        for place, name in enumerate(names)
+    ]
+    one, two, static = (read_manifest(folder).games_key for folder in folders)
+    assert one == two != static
 
 
 def test_a_name_may_replace_a_path(tmp_path):

@@ -18,6 +18,7 @@ for nets are imported when a net is loaded.
 The last five are present only if they apply.  Other metadata are ignored.
 """
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -211,6 +212,11 @@ class Net:
 
     def __reduce__(self) -> tuple[type["Net"], tuple[bytes, str]]:
         return Net, (self._stored, self.where)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the file."""
+        return f"sha256:{hashlib.sha256(self._stored).hexdigest()}"
 
     @property
     def inputs(self) -> dict[str, int | None]:

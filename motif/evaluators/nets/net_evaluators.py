@@ -105,12 +105,25 @@ EXCLUSIVE = 6
 """Outputs of a net: single win, gammon, backgammon, then the same losses."""
 
 
-class WildbgEvaluator(Evaluator):
+class NetEvaluator(Evaluator):
+    """An evaluator that runs nets."""
+
+    def __init__(self, name: str, *nets: Net) -> None:
+        self.name = name
+        self._nets = nets
+
+    @property
+    def fingerprint(self) -> str:
+        """See `Evaluator.fingerprint`."""
+        return " ".join(net.fingerprint for net in self._nets)
+
+
+class WildbgEvaluator(NetEvaluator):
     """An evaluator with a net for contact and one for races."""
 
     def __init__(self, name: str, contact: Net, race: Net | None) -> None:
         """Use the contact net for all positions if there is no `race` net."""
-        self.name = name
+        super().__init__(name, *filter(None, (contact, race)))
         self._contact = contact
         self._race = race
 
@@ -167,7 +180,7 @@ def graph_inputs(
     return arrays
 
 
-class GraphEvaluator(Evaluator):
+class GraphEvaluator(NetEvaluator):
     """An evaluator that runs an exported graph, with the values and the ranking of its weight file.
 
     If the file uses the bearoff tables, their values replace those of the graph.
@@ -175,7 +188,7 @@ class GraphEvaluator(Evaluator):
 
     def __init__(self, name: str, net: Net, description: NetDescription) -> None:
         assert description.parameters is not None  # complete evaluators read features
-        self.name = name
+        super().__init__(name, net)
         self._net = net
         self._parameters, self._inputs = description.parameters, description.inputs
         self._bearoff = description.bearoff
@@ -208,14 +221,14 @@ _STRAIGHT = 0.98
 """
 
 
-class MoverScoreEvaluator(Evaluator):
+class MoverScoreEvaluator(NetEvaluator):
     """An evaluator that ranks plays by the score of a net with one output, which ignores gammons.
 
     The win probability of the player on roll is 1 - score, limited to 0 and 1.
     """
 
     def __init__(self, name: str, net: Net, parameters: ParameterSet) -> None:
-        self.name = name
+        super().__init__(name, net)
         self._net = net
         self._parameters = parameters
 

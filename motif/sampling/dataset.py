@@ -202,12 +202,12 @@ class Dataset:
         return frame(self.columns() | {"cls": np.array(CLASS_NAMES)[self.position_class]})
 
     @classmethod
-    def from_frame(cls, table: FrameLike) -> "Dataset":
-        """Make a dataset from a data frame or any other mapping of names to columns.
+    def from_frame(cls, table: "FrameLike | pa.Table") -> "Dataset":
+        """Make a dataset from a data frame, a table of PyArrow or any other mapping of names to columns.
 
         Parameters
         ----------
-        table : DataFrame or mapping
+        table : DataFrame, pyarrow.Table or mapping
             The column ``position`` has positions in any format, and the five probabilities are columns by
             name.  The columns ``equity``, ``equity_se``, ``trials``, ``game``, ``ply``, ``decision`` and
             ``chosen`` are optional; without them, equity is computed from the probabilities, each position
@@ -219,6 +219,8 @@ class Dataset:
             If a column is missing, a value is impossible, or a decision occurs in two games or plies, as
             after joining the frames of two datasets: join datasets with ``+`` instead.
         """
+        if isinstance(table, pa.Table):
+            table = {name: table[name].to_numpy() for name in table.column_names}
         # In a record array or a list, `in` looks for values.
         is_mapping = hasattr(table, "__getitem__") and hasattr(table, "__contains__")
         if not is_mapping or isinstance(table, np.ndarray | Sequence):

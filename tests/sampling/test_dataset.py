@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import motif
@@ -147,6 +148,14 @@ def test_invalid_frames(data, changed, said):
     with pytest.raises(DatasetError) as refused:
         Dataset.from_frame(frame)
     assert str(refused.value).startswith(said)
+
+
+def test_a_table_of_pyarrow(data, tmp_path):
+    folder = data.write(tmp_path / "data")
+    table = pq.read_table(folder)
+    assert same(Dataset.from_frame(table), Dataset.from_frame(data.to_frame()))
+    with pytest.raises(DatasetError, match="the data frame lacks the column 'win'"):
+        Dataset.from_frame(table.drop_columns(["win"]))
 
 
 def test_numbers_of_frames_may_be_of_any_whole_type(data):

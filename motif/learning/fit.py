@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -250,12 +251,6 @@ def _warnings(heads: Mapping[tuple[str, str], HeadFit], parameters: ParameterSet
             )
 
 
-def _fitted(folder: Path) -> tuple[str, ...]:
-    """Return the fingerprints of a dataset that was fitted, also of one that it is part of."""
-    manifest = read_manifest(Path(folder))
-    return tuple(dict.fromkeys((*manifest.fingerprints, *manifest.origin.datasets)))
-
-
 def _facts(
     result: FittedWeights,
     folders: Sequence[Path],
@@ -264,9 +259,16 @@ def _facts(
     levels: Evaluator | None,
 ) -> dict[str, Any]:
     """Return the weight file's record of its fit."""
-    fingerprints = [*dict.fromkeys(known for folder in folders for known in _fitted(folder))]
+    manifests = [read_manifest(Path(folder)) for folder in folders]
+    fingerprints = [*dict.fromkeys(chain.from_iterable(one.fingerprints for one in manifests))]
+    parts = dict.fromkeys(chain.from_iterable(one.origin.datasets for one in manifests))
+    part_of = [one for one in parts if one not in fingerprints]
     validation = result.rmse_validation
-    data = {"samples": result.samples, "dataset": fingerprints if len(fingerprints) > 1 else fingerprints[0]}
+    data = {
+        "samples": result.samples,
+        "dataset": fingerprints if len(fingerprints) > 1 else fingerprints[0],
+        **({"part_of": part_of} if part_of else {}),
+    }
     errors = {
         "rmse_train": round(result.rmse_train, 6),
         "rmse_validation": None if validation is None else round(validation, 6),

@@ -169,8 +169,17 @@ def settings_of(weights: WeightFile) -> FitSettings:
 
 def fitted_datasets(weights: WeightFile) -> list[str]:
     """Return the fingerprints of the datasets that `weights` were fitted to, by their record."""
-    datasets = weights.fit.get("dataset", [])
-    return list(datasets) if isinstance(datasets, list) else [datasets]
+    return _listed(weights, "dataset")
+
+
+def seen_datasets(weights: WeightFile) -> list[str]:
+    """Return `fitted_datasets`, and the fingerprints of datasets of which these are parts."""
+    return [*fitted_datasets(weights), *_listed(weights, "part_of")]
+
+
+def _listed(weights: WeightFile, key: str) -> list[str]:
+    found = weights.fit.get(key, [])
+    return list(found) if isinstance(found, list) else [found]
 
 
 def has_hidden_units(weights: WeightFile, class_name: str, head: str) -> bool:

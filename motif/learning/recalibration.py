@@ -31,7 +31,7 @@ from motif.evaluators.calibration import KnotRows, calibrated_chances, raw_knots
 from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.evaluators.probabilities import OUTPUTS, WIN
 from motif.evaluators.static import weights_of, without_calibration
-from motif.learning.heads import fitted_datasets
+from motif.learning.heads import seen_datasets
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
@@ -237,10 +237,10 @@ def calibrated_weights(evaluator: Evaluator, calibration: Calibration, name: str
 
 
 def fitted_to(evaluator: Evaluator | None, fingerprints: Iterable[str]) -> bool:
-    """Return whether the weights of `evaluator` were fitted to a dataset with one of the `fingerprints`."""
+    """Return whether weights of `evaluator` were fitted to positions of datasets with these `fingerprints`."""
     static = evaluator.without_lookahead if evaluator else None
     weights = static.weights if isinstance(static, StaticEvaluator) else None
-    return weights is not None and not set(fingerprints).isdisjoint(fitted_datasets(weights))
+    return weights is not None and any(one in seen_datasets(weights) for one in fingerprints)
 
 
 def _scored(results: ScoreResults) -> StatedChances:

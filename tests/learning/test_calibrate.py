@@ -220,11 +220,11 @@ def test_a_dataset_that_the_weights_know(folder):
     fingerprint = dataset_fingerprint(folder)
     for known, expected in ((fingerprint, True), (["x", fingerprint], True), (["x"], False), ([], False)):
         evaluator = evaluator_of(replace(EQUITY.weights, fit={"dataset": known}))
-        assert fitted_to(evaluator, fingerprint) is expected
+        assert fitted_to(evaluator, [fingerprint]) is expected
     deep = LookaheadEvaluator(evaluator_of(replace(EQUITY.weights, fit={"dataset": fingerprint})), 1)
-    assert fitted_to(deep, fingerprint)
-    assert not fitted_to(load_static("bras"), fingerprint)
-    assert not fitted_to(load_static("pubeval"), fingerprint)
+    assert fitted_to(deep, [fingerprint])
+    assert not fitted_to(load_static("bras"), [fingerprint])
+    assert not fitted_to(load_static("pubeval"), [fingerprint])
 
 
 def test_what_is_refused(folder, boards, tmp_path):

@@ -411,9 +411,9 @@ def test_weights_name_the_dataset_that_was_read(tmp_path, folder, samples):
         assert motif.fit(data, settings).weights.fit["dataset"] == whole
     train, held = read_dataset(folder).split(0.3)
     part = train.write(tmp_path / "train")
-    expected = [dataset_fingerprint(part), whole]
     weights = motif.fit(train, settings).weights
-    assert weights.fit["dataset"] == motif.fit(part, settings).weights.fit["dataset"] == expected
+    assert weights.fit == motif.fit(part, settings).weights.fit
+    assert (weights.fit["dataset"], weights.fit["part_of"]) == (dataset_fingerprint(part), [whole])
     assert fitted_to(from_weights(weights), read_manifest(folder).fingerprints)
     # The other part was not fitted.
     assert not fitted_to(from_weights(weights), read_manifest(held.write(tmp_path / "held")).fingerprints)

@@ -7,7 +7,7 @@ different plays; each gets a random roll.  A decision depends only on the seed a
 import hashlib
 import json
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from itertools import islice
@@ -330,12 +330,8 @@ def make_benchmark(
     record = {"settings": asdict(settings), "version": VERSION, "positions": positions}
     _check_resume(folder, record, resume)
     with _working_beside(folder):
-        write_text(folder / _MADE_WITH, json.dumps(record))
-        try:
+        with nullcontext() if resume else _begun(folder, record):
             before, rolls, disagree = selected(boards, settings, jobs)
-        except Exception:  # there is nothing to resume
-            (folder / _MADE_WITH).unlink()
-            raise
         decisions = _all_decided(folder / _DONE, before, rolls, settings, jobs)
         write_benchmark(path, _facts(settings, len(decisions)), decisions)
         for name in (_DONE, _MADE_WITH):
@@ -386,6 +382,18 @@ def _check_resume(folder: Path, record: dict[str, Any], resume: bool) -> None:
         differing = [name for name, value in record["settings"].items() if known.get(name) != value]
         what = f"settings ({', '.join(differing)})" if differing else "positions or another version of motif"
         raise BenchmarkError(f"{folder}: the run was started with other {what}")
+
+
+@contextmanager
+def _begun(folder: Path, record: dict[str, Any]) -> Iterator[None]:
+    """Write the record of a new run in place of what an older one left; remove it if the block fails."""
+    (folder / _DONE).unlink(missing_ok=True)
+    write_text(folder / _MADE_WITH, json.dumps(record))
+    try:
+        yield
+    except Exception:  # there is nothing to resume
+        (folder / _MADE_WITH).unlink()
+        raise
 
 
 def _all_decided(

@@ -13,7 +13,7 @@ from motif.board.moves import legal_plays
 from motif.board.position import Position
 from motif.evaluators import load_evaluator
 from motif.evaluators.probabilities import equities
-from motif.runtime.errors import BenchmarkError, MotifError, SettingError
+from motif.runtime.errors import BenchmarkError, MotifError, SettingError, WorkerError
 
 BOARDS = np.concatenate([read_benchmark(f"tests/data/{name}.bm").boards[:80] for name in ("contact", "race")])
 QUICK = MakeSettings(
@@ -138,6 +138,27 @@ def test_a_run_goes_on_only_as_it_was_begun(path, interrupted, resume, change, b
         make_benchmark(path, boards, replace(QUICK, **change), resume=resume, jobs=1)
     assert str(fault.value) == f"{interrupted}: {said}"
     assert (interrupted / "decisions.jsonl").read_bytes() == before
+
+
+def test_a_resumed_run_that_fails_can_be_resumed_again(path, interrupted, tmp_path, monkeypatch):
+    def selected(*_):
+        raise WorkerError("a worker process was killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(benchmark_making, "selected", selected)
+        with pytest.raises(WorkerError, match="a worker process was killed"):
+            make_benchmark(path, BOARDS, QUICK, resume=True, jobs=1)
+    assert {file.name for file in interrupted.iterdir()} == {"decisions.jsonl", "settings.json"}
+    make_benchmark(path, BOARDS, QUICK, resume=True, jobs=1)
+    make_benchmark(tmp_path / "undisturbed.bm", BOARDS, QUICK, jobs=1)
+    assert path.read_bytes() == (tmp_path / "undisturbed.bm").read_bytes()
+
+
+def test_a_new_run_takes_no_decisions_of_an_older_one(path, interrupted, tmp_path):
+    (interrupted / "settings.json").unlink()
+    make_benchmark(path, BOARDS, replace(QUICK, seed=5), jobs=1)
+    make_benchmark(tmp_path / "undisturbed.bm", BOARDS, replace(QUICK, seed=5), jobs=1)
+    assert path.read_bytes() == (tmp_path / "undisturbed.bm").read_bytes()
 
 
 def test_there_must_be_something_to_go_on_with(path):

@@ -216,8 +216,9 @@ class _DecisionRollout:
             count = max(roller.portion, int(_GROWTH * trials))
             if variance > excess:
                 count = min(count, max(1, int(np.ceil(trials * excess / (variance - excess)))))
-            count = -(-count // roller.portion) * roller.portion
-            if trials + count <= self._rule.most and variance > 0:
+            portions = min(-(-count // roller.portion), (self._rule.most - trials) // roller.portion)
+            count = portions * roller.portion
+            if count > 0 and variance > 0:
                 gain = variance * count / (trials + count)
                 steps.append((gain / (count * roller.cost), number, count))
         if not steps:

@@ -59,6 +59,13 @@ def test_trials_end_where_the_rule_allows_no_more():
     assert all(play.loss_se > 1e-6 for play in plays[1:])
 
 
+@pytest.mark.parametrize("most", [36, 71, 500, 900])
+def test_an_unknown_difference_takes_all_trials_that_the_rule_allows(most):
+    rule = Rule(se=1e-6, certain=99, most=most)
+    plays = rolled_plays([roller("one", [0.5] * 4), roller("other", [0.5] * 4, cost=9.0)], PACKED, 4, rule)
+    assert {play.trials for play in plays} == {(most // 36 * 36,) * 2}
+
+
 def test_rollers_count_equally_however_many_trials_they_played():
     one = roller("one", [0.6, 0.5], 0.5)
     other = roller("other", [0.5, 0.6], 0.1, cost=50.0)

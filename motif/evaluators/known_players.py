@@ -77,6 +77,8 @@ WILDBG_NAME, NET_PREFIX, ROLLOUT_PREFIX = "wildbg", "onnx:", "rollout:"
 COMPOSITE_PREFIX, BRAS_PREFIX = "composite:", "bras:"
 _FILLED_IN = re.compile("FILE|PATH|PLAYER|@N")
 _WITH_PLIES = re.compile(r"(.+)@([0-9]{1,9})(?::([a-z]*))?")
+_DEPTH = re.compile(r"@[0-9]{1,9}:([a-z]+)(?=$|,)")
+"""A depth of lookahead in a name: at the end, or in a part of a composition."""
 SERVED_PLIES = re.compile(r"(@[12](:(narrow|normal|wide|rollout))?)?")
 """Lookahead that a client of a server may ask for."""
 
@@ -301,6 +303,14 @@ def without_plies(name: str) -> str:
     """Return the name of a player without its lookahead."""
     match = _WITH_PLIES.fullmatch(name)
     return match[1] if match and not name.startswith(ROLLOUT_PREFIX) else name
+
+
+def rolls_out(name: str) -> bool:
+    """Return whether the values of the player called `name` come from rollouts, at least in part."""
+    from motif.evaluators.lookahead import DEPTHS
+
+    depths = (DEPTHS[depth] for depth in _DEPTH.findall(name) if depth in DEPTHS)
+    return name.startswith(ROLLOUT_PREFIX) or any(depth.rollout is not None for depth in depths)
 
 
 def load_evaluator(name: str) -> "Evaluator":

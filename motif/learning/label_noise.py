@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from motif.evaluators.known_players import rolls_out
 from motif.evaluators.probabilities import HEADS
 from motif.runtime.arrays import Float32Array
 from motif.sampling.dataset import Dataset
@@ -44,7 +45,7 @@ def label_variances(samples: Dataset) -> Float32Array:
         return variances
     labeller = str(labels["label"])
     if labeller not in (ROLLOUTS, OUTCOME):
-        if ROLLOUTS not in labeller:  # such as @2:rollout
+        if not rolls_out(labeller):
             variances[:] = 0.0
         return variances
     variances[:, -1] = samples.equity_se.astype(np.float64) ** 2

@@ -72,7 +72,23 @@ def test_what_is_not_known(folders):
     alone = replace(samples, trials=np.ones_like(samples.trials), equity_se=np.full(len(samples), np.nan))
     assert np.isnan(label_variances(with_labels(alone))).all()
     assert np.isnan(label_variances(with_labels(alone, label="outcome"))).all()
-    assert np.isnan(label_variances(with_labels(samples, label="motif-v1@2:rollout"))).all()
+
+
+@pytest.mark.parametrize(
+    ("label", "is_known"),
+    [
+        ("motif-v1@2:rollout", False),
+        ("rollout:motif-v1,trials=36", False),
+        ("composite:contact=motif-v1@2:rollout,race=motif-v1", False),
+        ("runs/rollouts/v0.yaml", True),
+        ("runs/rollouts/v0.yaml@2:sparse", True),
+        ("motif-v1+bearoff@1", True),
+        ("rollout-net.py", True),
+    ],
+)
+def test_labels_have_unknown_noise_only_if_the_labeller_rolls_out(label, is_known):
+    found = label_variances(with_labels(made_samples(), label=label))
+    assert (found == 0).all() if is_known else np.isnan(found).all()
 
 
 def test_a_fit_shows_its_error_without_the_noise(folders):

@@ -190,7 +190,7 @@ def terms(
     weights
         A name such as ``"motif-v1"``, a weight file, weights, or a `Fit`.
     table, data
-        Table written by ``fit(..., term_table=...)``, or the folder of the fitted dataset: standard errors.
+        Table of ``fit(..., term_table=...)``, or the folder of the one fitted dataset: standard errors.
     positions
         Positions in any form, if there is no such source; by default 2,000 from games of the weights.
     head

@@ -41,7 +41,7 @@ from motif.runtime.errors import DatasetError, SettingError
 from motif.runtime.layout import sentence
 from motif.runtime.parallel import one_thread
 from motif.runtime.settings import check_word
-from motif.sampling.dataset_files import dataset_fingerprint
+from motif.sampling.dataset_files import read_manifest
 
 WORDS = 20
 """Parameters described in a weight file."""
@@ -297,8 +297,14 @@ def no_errors(folder: Path, weights: WeightFile, class_name: str, head: str) -> 
     """Return why the weights of a head have no standard errors from a dataset; empty if they have."""
     if has_hidden_units(weights, class_name, head):
         return "weights fitted together with hidden units have none"
-    if dataset_fingerprint(folder) not in fitted_datasets(weights):
+    manifest, fitted = read_manifest(folder), weights.fit.get("samples")
+    if set(manifest.fingerprints).isdisjoint(fitted_datasets(weights)):
         return f"{weights.name} has no record of a fit to {folder}"
+    if fitted != manifest.positions:
+        counts = f"{fitted} positions, not to the {manifest.positions} of {folder}"
+        return f"{weights.name} was fitted to {counts}; a table of its terms has them"
+    if levels := weights.fit.get("levels"):
+        return f"{weights.name} was fitted with the levels of {levels}; a table of its terms has them"
     return ""
 
 

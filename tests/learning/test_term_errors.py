@@ -8,6 +8,7 @@ import pytest
 
 import motif
 from motif.analysis.term_report import board_terms, dataset_boards, fitted_terms, no_errors
+from motif.evaluators import load_evaluator
 from motif.fitting.significance import significance
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
@@ -131,4 +132,40 @@ def test_weights_have_errors_only_from_the_dataset_they_were_fitted_to(fitted, t
     assert problem == f"made has no record of a fit to {tmp_path / 'other'}"
     report = motif.terms(fit.weights, data=tmp_path / "other", head="win")
     assert report.note == problem
+    assert np.isnan(report.statistics.statistics.errors).all()
+
+
+def test_weights_have_no_errors_from_one_of_several_datasets(fitted, tmp_path):
+    folder, _ = fitted
+    other, table = tmp_path / "other", tmp_path / "terms.parquet"
+    write_samples(other, made_samples(5, 20))
+    weights = fit_dataset([folder, other], _SETTINGS, name="pooled", term_table=table, jobs=1).weights
+    for one, count in ((folder, 1500), (other, 200)):
+        report = motif.terms(weights, data=one, head="win")
+        fitted_to = f"pooled was fitted to 1700 positions, not to the {count} of {one}"
+        assert report.note == f"{fitted_to}; a table of its terms has them"
+        assert np.isnan(report.statistics.statistics.errors).all()
+    assert np.isfinite(motif.terms(weights, table=table, head="win").statistics.statistics.errors).all()
+
+
+def test_weights_fitted_to_a_part_of_a_dataset_have_errors_only_from_this_part(fitted, tmp_path):
+    folder, _ = fitted
+    whole = motif.read_dataset(folder)
+    part = whole[: 100 * POSITIONS_A_GAME].write(tmp_path / "part")
+    weights = fit_dataset([part], _SETTINGS, name="made", jobs=1).weights
+    assert no_errors(part, weights, "contact", "win") == ""
+    assert no_errors(folder, weights, "contact", "win") == f"made has no record of a fit to {folder}"
+    weights = fit_dataset([whole.write(tmp_path / "copy")], _SETTINGS, name="made", jobs=1).weights
+    found = [fitted_terms([one], weights, "contact", "win")[0] for one in (folder, tmp_path / "copy")]
+    np.testing.assert_array_equal(*(one.statistics.errors for one in found))
+    assert no_errors(folder, weights, "contact", "win") == ""
+    assert no_errors(tmp_path / "copy", weights, "contact", "win") == ""
+
+
+def test_weights_fitted_with_levels_have_no_errors_from_their_dataset(fitted):
+    folder, _ = fitted
+    settings = FitSettings(parameters="keith", heads="win", seed=3)
+    weights = fit_dataset([folder], settings, name="made", levels=load_evaluator("motif-v1"), jobs=1).weights
+    report = motif.terms(weights, data=folder, head="win")
+    assert report.note == "made was fitted with the levels of motif-v1; a table of its terms has them"
     assert np.isnan(report.statistics.statistics.errors).all()

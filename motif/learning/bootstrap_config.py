@@ -93,17 +93,18 @@ class BootstrapConfig:
         own = {} if version is None else self.versions[version].fit
         return changed(FitSettings(seed=self.seed), {**self.fit, **own})
 
-    def check(self) -> None:
-        """Raise a `MotifError` for an invalid value."""
+    def check(self, *, find_parameters: bool = True) -> None:
+        """Raise a `MotifError` for an invalid value; if `find_parameters`, also for an unknown set."""
         if not is_line(self.name) or not is_line(self.label(_MAX_VERSIONS)):
             raise SettingError(f"name {LINE_WANTED}, including the version, not {shown(self.name)}")
         if not 0 <= self.seed < _SEED_LIMIT:
             raise SettingError(f"seed must be at least 0 and below {_SEED_LIMIT}, not {shown(self.seed)}")
-        self.fit_settings().check()
+        check_fit = FitSettings.check if find_parameters else FitSettings.check_values
+        check_fit(self.fit_settings())
         for version, step in enumerate(self.versions):
             try:
                 step.sample_settings(self.start, self.step_seed(version)).check()
-                self.fit_settings(version).check()
+                check_fit(self.fit_settings(version))
                 if self.terms and self.fit_settings(version).hidden:
                     raise SettingError(NO_TERM_TABLE.replace("term_table", "terms", 1))
                 step.check_labels()
@@ -147,9 +148,14 @@ def load_preset(name: str) -> BootstrapConfig:
     return parse_config(_PRESETS.joinpath(f"{name}.yaml").read_text(encoding="utf-8"), f"preset {name}")
 
 
-def load_config(path: Path) -> BootstrapConfig:
-    """Return the configuration in a file; raises `SettingError`."""
-    return parse_config(text_of(path, SettingError, YAML_FILE), plain_text(str(path)))
+def load_config(path: Path, *, find_parameters: bool = True) -> BootstrapConfig:
+    """Return the configuration in a file; raises `SettingError`.
+
+    That of a run that was started elsewhere may name a parameter file that only its weights find; see
+    `BootstrapConfig.check` for `find_parameters`.
+    """
+    text = text_of(path, SettingError, YAML_FILE)
+    return parse_config(text, plain_text(str(path)), find_parameters=find_parameters)
 
 
 def read_fit_settings(path: Path) -> FitSettings:
@@ -159,7 +165,7 @@ def read_fit_settings(path: Path) -> FitSettings:
     return changed(FitSettings(), entry.fields(FitSettings, partly=True))
 
 
-def parse_config(text: str, where: str) -> BootstrapConfig:
+def parse_config(text: str, where: str, *, find_parameters: bool = True) -> BootstrapConfig:
     """Read a configuration; raises `SettingError`, which names `where` and the invalid key."""
     entry = yaml_document(text, where, SettingError, joint=": ")
     values = _values(entry, BootstrapConfig)
@@ -169,7 +175,7 @@ def parse_config(text: str, where: str) -> BootstrapConfig:
     values["versions"] = tuple(VersionStep(**_values(step, VersionStep)) for step in steps.entries())
     config = BootstrapConfig(**values)
     try:
-        config.check()
+        config.check(find_parameters=find_parameters)
     except MotifError as error:
         raise SettingError(f"{where}: {error}") from None
     return config

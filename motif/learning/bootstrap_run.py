@@ -121,7 +121,7 @@ def warm_up() -> None:
 
 def _claim(folder: Path, config: BootstrapConfig) -> None:
     if (folder / CONFIG).exists():
-        made = load_config(folder / CONFIG)
+        made = load_config(folder / CONFIG, find_parameters=False)
         if difference := _difference(made, config):
             raise SettingError(f"{folder}: contains a run with {difference}; choose another folder")
         if len(config.versions) > len(made.versions):

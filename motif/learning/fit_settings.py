@@ -77,9 +77,18 @@ class FitSettings(SettingFields):
     seed: int = setting(0, "Random seed of the validation games and the hidden units.")
 
     def check(self) -> None:
-        """Raise `FitError` for an invalid value, `SettingError` for an invalid seed."""
-        from motif.fitting.solvers import solver
+        """Raise `ParameterError` for an unknown parameter set, and errors as `check_values` does."""
         from motif.parameters import parameter_set
+
+        self.check_values()
+        parameter_set(self.parameters)
+
+    def check_values(self) -> None:
+        """Raise `FitError` for an invalid value, `SettingError` for an invalid seed.
+
+        The parameter set is not looked up: a finished fit has its own.
+        """
+        from motif.fitting.solvers import solver
 
         check_seed(self.seed)
         solver(self.method)
@@ -87,7 +96,6 @@ class FitSettings(SettingFields):
         self._check_numbers()
         if self.hidden:
             self._check_hidden()
-        parameter_set(self.parameters)
 
     def _check_numbers(self) -> None:
         from motif.evaluators.hidden_layer import MAX_UNITS

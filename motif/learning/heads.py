@@ -161,7 +161,7 @@ def settings_of(weights: WeightFile) -> FitSettings:
     facts: dict[str, Any] = {name: weights.fit[name] for name in _KEPT_FACTS if name in weights.fit}
     settings = FitSettings(parameters=weights.parameters.name, bearoff=weights.bearoff, **facts)
     try:
-        settings.check()
+        settings.check_values()
     except (MotifError, TypeError, ValueError) as error:
         raise FitError(f"the weights {weights.name!r} have an invalid record of their fit: {error}") from None
     return settings

@@ -427,6 +427,14 @@ def fitted_set(
     return PARAMETER_SETS[name].fitted(fingerprint, names) if name in PARAMETER_SETS else None
 
 
+def parameter_file(name: str, folder: Path) -> Path | None:
+    """Return the file of your own set `name`, where weights in `folder` look for it; None without one."""
+    if not name.endswith(_SUFFIX):
+        return None
+    paths = [*_places(Path(name).name, folder), Path(name)]
+    return next((path for path in paths if path.is_file()), None)
+
+
 def features(parameters: ParameterSet, boards: Board, *, scaled: bool = True) -> Float32Array:
     """Return the features of `boards` int8 (n, 26): float32 (n, len(parameters)), in the set's order.
 

@@ -11,6 +11,7 @@ from motif.learning.bootstrap_config import BootstrapConfig
 from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS
 from motif.learning.fit_settings import FitSettings
 from motif.learning.version_summary import VersionSummary
+from motif.parameters.named_sets import parameter_file
 from motif.sampling.sample import SampleSettings
 
 _WIDE_GAP = 1.1
@@ -41,8 +42,8 @@ def next_commands(config: BootstrapConfig, last: int, folder: Path = Path()) -> 
 
 def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
     """Return `settings` with the path of a parameter file relative to `folder`."""
-    file = settings.parameters
-    return replace(settings, parameters=os.path.relpath(file, folder)) if Path(file).is_file() else settings
+    file = parameter_file(settings.parameters, folder)
+    return settings if file is None else replace(settings, parameters=os.path.relpath(file, folder))
 
 
 def _options(settings: SampleSettings | FitSettings) -> list[object]:

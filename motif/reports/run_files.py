@@ -55,7 +55,7 @@ def read_run(folder: Path) -> RunFiles:
     path = folder / CONFIG
     if folder.is_dir() and not path.exists():
         raise SettingError(f"{path}: cannot be read: there is no such file, so this is not a bootstrap run")
-    config = load_config(path)
+    config = load_config(path, find_parameters=False)
     summaries = _summaries(folder, config)
     weights = [read_weight_file(folder / f"v{version}" / WEIGHTS) for version in range(len(summaries))]
     return RunFiles(folder, config, text_of(path, SettingError, YAML_FILE), summaries, weights)

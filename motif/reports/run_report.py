@@ -176,7 +176,7 @@ def draw_version(home: Path, summary: VersionSummary) -> None:
     Usable as `on_version` of `run_bootstrap`.  Calibration is left out if the samples are missing.  Raises a
     `MotifError` for files that cannot be read or written.
     """
-    config = load_config(home.parent / CONFIG)
+    config = load_config(home.parent / CONFIG, find_parameters=False)
     plot_convergence(read_history(home), home / CONVERGENCE, title=f"{summary.name}: error by pass")
     weights, version = read_weight_file(home / WEIGHTS), summary.version
     _draw_calibration(home.parent, config, weights, version, home / CALIBRATION)

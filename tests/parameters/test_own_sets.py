@@ -27,6 +27,7 @@ from motif.parameters.registry import GROUPS
 from motif.parameters.sets import PARAMETER_SETS
 from motif.runtime.errors import ParameterError, WeightFileError
 from tests.evaluators.written_out import row_sum
+from tests.faults.made_runs import TINY
 from tests.fitting.fitting_samples import random_boards
 
 FILE = "tall_towers.py"
@@ -283,6 +284,22 @@ def test_a_file_that_weights_would_not_find_is_named_before_the_fit(tmp_path, mo
     check_found("keith", tmp_path / "runs")
     monkeypatch.setenv("MOTIF_PARAMETERS", str(tmp_path / "own"))
     check_found(path, tmp_path / "runs")
+
+
+def test_a_run_can_be_reported_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "own").mkdir()
+    written(tmp_path / "own")
+    monkeypatch.chdir(tmp_path / "own")
+    config = replace(TINY, fit={**TINY.fit, "parameters": FILE}, versions=TINY.versions[:1])
+    run_bootstrap("run", config, jobs=1)
+    monkeypatch.chdir(tmp_path)
+    page = motif.report("own/run", jobs=1).page.read_text("utf-8")
+    assert f"--parameters ../{FILE}" in page
+    report = motif.terms("own/run/v0/weights.yaml", data="own/run/v0/samples", jobs=1)
+    assert report.note == ""
+    assert all(term.se > 0 for term in report.terms)
+    with pytest.raises(ParameterError, match=f"{FILE}: no such parameter file"):
+        run_bootstrap("another", config, jobs=1)
 
 
 def test_weights_run_only_the_file_they_were_fitted_to(tmp_path):

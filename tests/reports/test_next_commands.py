@@ -80,3 +80,8 @@ def test_a_file_of_parameters_is_named_as_the_run_s_folder_sees_it(tmp_path, mon
     config = replace(TINY, fit={"parameters": "mine.py"}, versions=(VersionStep(10, 2),))
     _, fit, _ = map(words_of, next_commands(config, 0, tmp_path / "runs" / "try"))
     assert fit[fit.index("--parameters") + 1] == "../../mine.py"
+    (tmp_path / "away").mkdir()
+    monkeypatch.chdir(tmp_path / "away")
+    (tmp_path / "away" / "mine.py").write_text("")
+    _, again, _ = map(words_of, next_commands(config, 0, tmp_path / "runs" / "try"))
+    assert again == fit

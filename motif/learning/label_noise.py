@@ -22,8 +22,9 @@ import numpy.typing as npt
 from motif.evaluators.known_players import rolls_out
 from motif.evaluators.probabilities import HEADS
 from motif.runtime.arrays import Float32Array
+from motif.runtime.layout import counted
 from motif.sampling.dataset import Dataset
-from motif.sampling.dataset_files import ROLLOUTS
+from motif.sampling.dataset_files import ROLLOUTS, Manifest
 from motif.sampling.sample import OUTCOME
 
 _ENDED_EARLY = ("cut", "stop_at_race", "stop_at_bearoff", "stratified")
@@ -55,6 +56,15 @@ def label_variances(samples: Dataset) -> Float32Array:
         spread = chances[several] * (1 - chances[several])
         variances[several, :-1] = spread / (samples.trials[several, None] - 1)
     return variances
+
+
+def label_source(manifest: Manifest) -> str:
+    """Return the source of the labels of a dataset, in words."""
+    labeller = str(manifest.origin.labels.get("label", "an unknown source"))
+    if labeller == ROLLOUTS:
+        trials = manifest.settings.get("trials")
+        return f"rollouts of {counted(trials, 'trial')}" if isinstance(trials, int) else "rollouts"
+    return "results of games" if labeller == OUTCOME else labeller
 
 
 @dataclass(frozen=True)

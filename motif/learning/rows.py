@@ -203,10 +203,14 @@ def validation_games(folders: Sequence[Path], validation: float, seed: int) -> I
     return drawn_games(np.unique(np.concatenate(every)), validation, seed)
 
 
-def held_out(folders: Sequence[Path], validation: float, seed: int) -> Dataset:
-    """Return the validation positions of a fit to `folders` with this `validation` and `seed`."""
+def held_out(folders: Sequence[Path], validation: float, seed: int) -> tuple[Dataset, Float32Array]:
+    """Return the n validation positions of a fit to `folders` with this `validation` and `seed`.
+
+    Also return the variances of their labels (n, len(HEADS)); see `label_variances`.
+    """
     games = validation_games(folders, validation, seed)
-    return joined(part.rows(np.isin(part.game, games)) for part in pooled_parts(folders))
+    parts = [part.rows(np.isin(part.game, games)) for part in pooled_parts(folders)]
+    return joined(parts), np.concatenate([label_variances(part) for part in parts])
 
 
 def _path(folder: Path, class_name: str, column: str, side: str) -> Path:

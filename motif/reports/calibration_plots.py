@@ -1,9 +1,10 @@
-"""Calibration plots: predicted probabilities against rollouts on held-out games."""
+"""Calibration plots: predicted probabilities against labels on held-out games."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +16,13 @@ from motif.benchmarks.losses import rows_of_classes
 from motif.evaluators import OUTPUTS
 from motif.evaluators.weight_file import HEAD_WORDS
 from motif.learning.heads import possible
+from motif.learning.label_noise import root_mean
 from motif.learning.recalibration import Calibration, by_class
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.reports.style import DASHED, FAINT, GREEN, MEDIUM, SOLID, Look, picture
 from motif.rollouts.tally import error_over_groups
 from motif.runtime.arrays import FloatArray, IntArray
+from motif.runtime.layout import encodable, listed
 from motif.sampling.dataset import Dataset
 
 _Floats = npt.NDArray[np.floating]
@@ -32,46 +35,49 @@ MIN_GAMES = 3
 
 @dataclass(frozen=True)
 class Reliability:
-    """Fitted and rollout probabilities of one kind in one position class."""
+    """Fitted probabilities and labels of one kind in one position class."""
 
     counts: IntArray
     """(BINS,): number of positions by fitted probability."""
     fitted: FloatArray
     """(BINS,): mean fitted probability; NaN for bins with too few games."""
-    rollout: FloatArray
-    """(BINS,): mean probability by rollout."""
+    label: FloatArray
+    """(BINS,): mean label."""
     se: FloatArray
-    """(BINS,): standard error of `rollout`; positions of one game count as one observation."""
+    """(BINS,): standard error of `label`; positions of one game count as one observation."""
     rmse: float
-    noise: float
-    """Upper bound on the part of `rmse` due to rollout noise."""
+    noise: float | None
+    """Estimate of the part of `rmse` due to noise of the labels; None if unknown."""
 
 
-def reliability(fitted: _Floats, rollout: _Floats, trials: _Integers, game: _Integers) -> Reliability:
-    """Compare `fitted` with `rollout`, both (n,), n > 0; `game` (n,) groups the positions."""
+def reliability(
+    fitted: _Floats, labels: _Floats, game: _Integers, variances: _Floats | None = None
+) -> Reliability:
+    """Compare `fitted` with `labels`, both (n,), n > 0; `game` (n,) groups the positions.
+
+    `variances` (n,) are those of the labels, NaN if unknown.
+    """
     places = np.minimum((fitted * BINS).astype(np.int64), BINS - 1)
     means = np.full((3, BINS), np.nan)
     for place in np.unique(places):
         inside = places == place
-        means[:, place] = _means(fitted[inside], rollout[inside], game[inside])
-    # The variance of a trial between 0 and 1 is at most that of a coin flip with the same mean.
-    noise = np.mean(fitted * (1.0 - fitted) / trials)
+        means[:, place] = _means(fitted[inside], labels[inside], game[inside])
     return Reliability(
         counts=np.bincount(places, minlength=BINS),
         fitted=means[0],
-        rollout=means[1],
+        label=means[1],
         se=means[2],
-        rmse=math.sqrt(np.mean((fitted - rollout) ** 2)),
-        noise=math.sqrt(noise),
+        rmse=math.sqrt(np.mean((fitted - labels) ** 2)),
+        noise=None if variances is None else root_mean([variances]),
     )
 
 
-def _means(fitted: _Floats, rollout: _Floats, game: _Integers) -> tuple[float, float, float]:
-    """Return the mean fitted and rollout probability and its standard error; NaN for too few games."""
+def _means(fitted: _Floats, labels: _Floats, game: _Integers) -> tuple[float, float, float]:
+    """Return the mean fitted probability, the mean label and its standard error; NaN for too few games."""
     if len(np.unique(game)) < MIN_GAMES:
         return math.nan, math.nan, math.nan
     # Positions of a game resemble each other.
-    return float(fitted.mean()), float(rollout.mean()), error_over_groups(rollout - fitted, game)
+    return float(fitted.mean()), float(labels.mean()), error_over_groups(labels - fitted, game)
 
 
 _LOOKS: dict[str, Look] = {
@@ -82,6 +88,7 @@ _LOOKS: dict[str, Look] = {
 _COLUMNS = {"win": ("win",), "gammons": ("win_gammon", "lose_gammon")}
 _PANEL_HEIGHT, _NOTES_HEIGHT, _EMPTY_HEIGHT = 3.6, 1.75, 0.9
 _MARGIN = 0.03
+_NOTE_LETTERS = 70
 
 
 def plot_calibration(
@@ -91,24 +98,27 @@ def plot_calibration(
     *,
     title: str = "Calibration",
     outputs: Sequence[str] = OUTPUTS,
+    variances: _Floats,
+    sources: Sequence[str],
 ) -> None:
-    """Draw `fitted` probabilities (n, 5) against the rollouts of the held-out `samples` to `path`.
+    """Draw `fitted` probabilities (n, 5) against the labels of the held-out `samples` to `path`.
 
-    There is a row of panels for each position class; `outputs` names the fitted probabilities.  Raises
-    `FileError` if the picture cannot be written.
+    There is a row of panels for each position class; `outputs` names the fitted probabilities.  `variances`
+    (n, 6) are those of the labels (`label_variances`), and `sources` say in words where these come from.
+    Raises `FileError` if the picture cannot be written.
     """
     columns = [chances for chances in _COLUMNS.items() if set(chances[1]) & set(outputs)]
     codes = np.unique(samples.position_class)
     height = _NOTES_HEIGHT + _PANEL_HEIGHT * len(codes) if len(codes) else _EMPTY_HEIGHT
     with picture(path, height, title) as figure:
-        figure.supxlabel(_note(samples))
+        figure.supxlabel(_note(samples, variances, sources))
         if not len(codes):
             return
-        panels = _panels(figure, len(codes), len(columns), "rollout probability", "fitted probability")
+        panels = _panels(figure, len(codes), len(columns), "mean label", "fitted probability")
         for code, curves, counts in zip(codes, *panels, strict=True):
             for column, (kind, chances) in enumerate(columns):
                 results = {
-                    output: _compared(samples, fitted, int(code), output)
+                    output: _compared(samples, fitted, variances, int(code), output)
                     for output in chances
                     if output in outputs
                 }
@@ -118,13 +128,15 @@ def plot_calibration(
                 _draw_panel(curves[column], counts[column], heading, known, labels, _LOOKS)
 
 
-def _compared(samples: Dataset, fitted: _Floats, code: int, output: str) -> Reliability | None:
+def _compared(
+    samples: Dataset, fitted: _Floats, variances: _Floats, code: int, output: str
+) -> Reliability | None:
     rows = (samples.position_class == code) & possible(output, samples.boards)
     if not rows.any():
         return None
     column = OUTPUTS.index(output)
     return reliability(
-        fitted[rows, column], samples.probabilities[rows, column], samples.trials[rows], samples.game[rows]
+        fitted[rows, column], samples.probabilities[rows, column], samples.game[rows], variances[rows, column]
     )
 
 
@@ -152,7 +164,7 @@ def _draw_panel(
     """Draw labelled curves and the numbers of positions."""
     _prepare_chances(curves)
     for name, result in results.items():
-        points = result.fitted, result.rollout, result.se
+        points = result.fitted, result.label, result.se
         curves.errorbar(*points, label=labels[name], capsize=2, elinewidth=1, **looks[name])
     # Above the panel, where it hides no point.
     legend = curves.legend(loc="lower center", bbox_to_anchor=(0.5, 1), title=heading)
@@ -161,7 +173,8 @@ def _draw_panel(
 
 
 def _label(output: str, result: Reliability) -> str:
-    return f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}, noise ≤ {result.noise:.3f}"
+    noise = f", noise ≈ {result.noise:.3f}" if result.noise else ""
+    return f"{HEAD_WORDS[output]}\nRMSE {result.rmse:.3f}{noise}"
 
 
 def _prepare_chances(axes: Axes) -> None:
@@ -188,19 +201,21 @@ def _draw_counts(axes: Axes, results: Mapping[str, Reliability], looks: Mapping[
 _BARS = f"Bars: one standard error over games; points need at least {MIN_GAMES} games."
 
 
-def _note(samples: Dataset) -> str:
+def _note(samples: Dataset, variances: _Floats, sources: Sequence[str]) -> str:
     if not len(samples):
         return "No positions were held out for comparison."
-    low, high = int(samples.trials.min()), int(samples.trials.max())
-    trials = f"{low}" if low == high else f"{low} to {high}"
     games = ", ".join(
         f"{name} {len(np.unique(samples.game[rows])):,}"
         for name, rows in rows_of_classes(samples.position_class).items()
     )
-    return (
-        f"{len(samples):,} held-out positions.\nGames: {games}.\n{_BARS}\n"
-        f"Labels: rollouts of {trials} trials, whose noise is part of the RMSE."
-    )
+    labels = fill(encodable(f"Labels by {listed(list(dict.fromkeys(sources)))}."), _NOTE_LETTERS)
+    lines = [f"{len(samples):,} held-out positions.", f"Games: {games}.", _BARS, labels]
+    of_chances = variances[:, : len(OUTPUTS)]
+    if np.isnan(of_chances).any():
+        lines.append("Part of the RMSE is noise of the labels, of unknown size.")
+    elif of_chances.any():
+        lines.append("Noise: an estimate of the part of the RMSE that is luck in the labels.")
+    return "\n".join(lines)
 
 
 _BEFORE_AND_AFTER = {"before": DASHED, "after": SOLID}
@@ -225,8 +240,7 @@ def plot_recalibration(calibration: Calibration, player: str, path: Path | None)
         for (name, where), (curves,), (counts,) in zip(classes, *panels, strict=True):
             rows = held.rows(where)
             results = {
-                when: reliability(getattr(rows, when), rows.won, rows.trials, rows.game)
-                for when in _BEFORE_AND_AFTER
+                when: reliability(getattr(rows, when), rows.won, rows.game) for when in _BEFORE_AND_AFTER
             }
             losses = calibration.groups[name].log_loss
             labels = {when: f"{when}: log-loss {getattr(losses, when):.4f}" for when in results}

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 from motif.fitting.objective import Ending
-from motif.learning.bootstrap_config import BootstrapConfig
+from motif.learning.bootstrap_config import BootstrapConfig, VersionStep
 from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS
 from motif.learning.fit_settings import FitSettings
 from motif.learning.version_summary import VersionSummary
@@ -65,13 +65,14 @@ def _command(words: Sequence[object]) -> str:
     return line
 
 
-def advice(summaries: Sequence[VersionSummary]) -> list[str]:
+def advice(config: BootstrapConfig, summaries: Sequence[VersionSummary]) -> list[str]:
     """Return advice from the numbers of a run's versions, mainly the last."""
     last = summaries[-1]
-    return [*_on_samples(last), *_on_passes(last), _on_another_round(summaries)]
+    step = config.versions[last.version]
+    return [*_on_samples(last, step), *_on_passes(last), _on_another_round(summaries)]
 
 
-def _on_samples(last: VersionSummary) -> Iterator[str]:
+def _on_samples(last: VersionSummary, step: VersionStep) -> Iterator[str]:
     """Yield advice on gaps between training and validation error, overall and by class."""
     ratio = _ratio(last.rmse_train, last.rmse_validation)
     if ratio is None:
@@ -81,7 +82,8 @@ def _on_samples(last: VersionSummary) -> Iterator[str]:
     if ratio > _WIDE_GAP:
         yield f"{gap}: more games, or a larger ridge, would help."
     else:
-        yield f"{gap}: more games would change little; more trials per position or other parameters might."
+        others = "more trials per position or other parameters" if step.is_rolled_out else "other parameters"
+        yield f"{gap}: more games would change little; {others} might."
     wins = {name: last.heads.get(f"{name}.win", {}) for name in _RATES}
     classes = {
         name: _ratio(of.get("rmse_train"), of.get("rmse_validation")) or 0.0 for name, of in wins.items()

@@ -33,7 +33,7 @@ from motif.learning.bootstrap_config import CONFIG, BootstrapConfig, VersionStep
 from motif.learning.bootstrap_run import TERMS, WEIGHTS, OnVersion
 from motif.learning.cross_check import CrossCheck
 from motif.learning.heads import has_hidden_units
-from motif.learning.label_noise import NOT_KNOWN
+from motif.learning.label_noise import NOT_KNOWN, label_source
 from motif.learning.rows import held_out
 from motif.learning.version_summary import STEPS, VersionSummary
 from motif.players import static_player
@@ -48,6 +48,7 @@ from motif.reports.term_pages import effects_and_terms, reading_of_terms
 from motif.reports.worst_page import shown_decision
 from motif.runtime.files import write_text
 from motif.runtime.frames import Row, Tabular
+from motif.sampling.dataset_files import read_manifest
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
 _REPORT = "report.html"
@@ -70,8 +71,9 @@ _READING = {
     ),
     CALIBRATION: (
         "Calibration",
-        "Frequency of a result in rollouts against its predicted probability, on held-out positions. Points "
-        "on the diagonal are well calibrated; above it, the prediction is too low, below it, too high.",
+        "Mean label, such as the frequency of a result in rollouts, against its predicted probability, on "
+        "held-out positions. Points on the diagonal are well calibrated; above it, the prediction is too "
+        "low, below it, too high.",
     ),
 }
 _NOISE_NOTE = (
@@ -160,7 +162,7 @@ class RunReport(Tabular):
             "planned_versions": len(self.run.config.versions),
             "versions": versions,
             "terms": {"class": _CLASS, **asdict(self.terms)},
-            "next": advice(self.run.summaries),
+            "next": advice(self.run.config, self.run.summaries),
         }
         if self.benchmark is not None:
             for version, rates in zip(versions, self.benchmark.rates, strict=True):
@@ -252,10 +254,16 @@ def _draw_calibration(
     if pools is None:
         return False
     settings = config.fit_settings(version)
-    samples = held_out(pools, settings.validation, settings.seed)
-    fitted = from_weights(weights).evaluate_many(samples.boards)
-    title = f"{weights.name}: calibration"
-    plot_calibration(samples, fitted, path, title=title, outputs=weights.head_names())
+    samples, variances = held_out(pools, settings.validation, settings.seed)
+    plot_calibration(
+        samples,
+        from_weights(weights).evaluate_many(samples.boards),
+        path,
+        title=f"{weights.name}: calibration",
+        outputs=weights.head_names(),
+        variances=variances,
+        sources=[label_source(read_manifest(pool)) for pool in pools],
+    )
     return True
 
 
@@ -345,7 +353,7 @@ def _page(
         term_notes=[_terms_opening(terms, weights), *reading_of_terms(terms.told, terms.head)],
         benchmark=benchmark,
         worst=[] if benchmark is None else list(map(shown_decision, benchmark.worst)),
-        advice=advice(run.summaries),
+        advice=advice(run.config, run.summaries),
         commands="\n\n".join(next_commands(run.config, run.last, run.folder)),
     )
 

@@ -112,7 +112,7 @@ def both_home(boards: np.ndarray) -> np.ndarray:
 
 
 def test_every_head_is_that_of_a_fit_in_memory(folder, samples, plain):
-    held = np.isin(samples.game, held_out([folder], 0.25, 3).game)
+    held = np.isin(samples.game, held_out([folder], 0.25, 3)[0].game)
     assert 0 < held.sum() < len(samples)
     assert len(plain.heads) == 17
     for (class_name, head), of in plain.heads.items():
@@ -129,7 +129,7 @@ def test_bearoffs_are_left_out_of_race_fits_only(folder, samples, plain):
     fit = fitted([folder], settings)
     assert fit.weights.bearoff
     assert not plain.weights.bearoff
-    held = np.isin(samples.game, held_out([folder], 0.25, 3).game)
+    held = np.isin(samples.game, held_out([folder], 0.25, 3)[0].game)
     race = samples.position_class == CLASS_NAMES.index("race")
     assert 0 < both_home(samples.boards)[race].mean() < 1
     assert not both_home(samples.boards)[~race].any()
@@ -159,7 +159,7 @@ def test_a_race_of_bearoffs_alone_cannot_be_fitted(tmp_path, samples):
 
 
 def test_choice_errors_are_those_of_the_plays_it_would_choose(folder, samples, plain):
-    games = samples.rows(np.isin(samples.game, held_out([folder], 0.25, 3).game))
+    games = samples.rows(np.isin(samples.game, held_out([folder], 0.25, 3)[0].game))
     values = StaticEvaluator("made", weights_model(plain.weights)).equity_many(games.boards)
     losses, played = defaultdict(list), defaultdict(list)
     for decision in np.unique(games.decision):
@@ -218,7 +218,7 @@ def test_validation_games(folder, samples):
     assert len(one) == len(set(one)) == round(len(games) / 4)
     assert set(one) < set(games)
     assert set(one) != set(other)
-    assert set(held_out([folder], 0.25, 1).game) == set(one)
+    assert set(held_out([folder], 0.25, 1)[0].game) == set(one)
 
 
 def test_games_of_one_player_and_seed_are_held_out_together(tmp_path, folder):
@@ -233,7 +233,7 @@ def test_games_of_one_player_and_seed_are_held_out_together(tmp_path, folder):
     held = set(validation_games(pool, 0.5, 1))
     assert len(held) == 28
     assert all(0 < len(held & games) < len(games) for games in numbers)
-    assert set(held_out(pool, 0.5, 1).game) == held
+    assert set(held_out(pool, 0.5, 1)[0].game) == held
 
 
 def test_a_dataset_is_not_pooled_with_itself(folder):
@@ -338,7 +338,7 @@ def test_a_fit_with_hidden_units(folder, samples, tmp_path):
 def test_errors_are_measured_on_positions_that_the_tables_do_not_cover(folder, samples):
     settings = replace(HIDDEN, bearoff=True)
     fit = fitted([folder], settings)
-    games = held_out([folder], 0.25, 3).game
+    games = held_out([folder], 0.25, 3)[0].game
     rest = samples.rows(np.isin(samples.game, games) & ~both_home(samples.boards))
     errors = (
         StaticEvaluator("made", weights_model(fit.weights)).evaluate_many(rest.boards) - rest.probabilities

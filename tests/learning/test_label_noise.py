@@ -10,8 +10,10 @@ import motif
 from motif.evaluators import OUTPUTS
 from motif.learning.fit import fit_dataset
 from motif.learning.fit_settings import FitSettings
-from motif.learning.label_noise import NoiseFreeError, label_variances, root_mean
+from motif.learning.label_noise import NoiseFreeError, label_source, label_variances, root_mean
+from motif.learning.rows import held_out
 from motif.sampling.dataset import Dataset, read_dataset
+from motif.sampling.dataset_files import Manifest, read_manifest
 from motif.sampling.origin import Origin
 from motif.sampling.sample import SampleSettings
 from tests.reports.made_run import made_samples
@@ -89,6 +91,28 @@ def test_what_is_not_known(folders):
 def test_labels_have_unknown_noise_only_if_the_labeller_rolls_out(label, is_known):
     found = label_variances(with_labels(made_samples(), label=label))
     assert (found == 0).all() if is_known else np.isnan(found).all()
+
+
+def test_the_source_of_labels_in_words(folders):
+    sources = {name: label_source(read_manifest(folder)) for name, folder in folders.items()}
+    assert sources == {"full": "rollouts of 12 trials", "cut": "rollouts of 12 trials", "valued": "motif-v1"}
+    for settings, said in (
+        ({"player": "simple", "trials": 1}, "rollouts of 1 trial"),
+        ({"label": "rollout"}, "rollouts"),
+        ({"label": "outcome", "trials": 36}, "results of games"),
+        ({}, "an unknown source"),
+    ):
+        assert label_source(Manifest(settings, [], complete=True)) == said
+
+
+def test_held_out_labels_of_several_datasets_keep_their_own_noise(folders):
+    samples, found = held_out([folders["full"], folders["valued"]], 0.3, 3)
+    is_rolled_out = samples.trials == FULL.trials
+    assert 0 < is_rolled_out.sum() < len(samples)
+    assert (found[~is_rolled_out] == 0).all()
+    expected = label_variances(with_labels(samples.rows(is_rolled_out)))
+    np.testing.assert_array_equal(found[is_rolled_out], expected)
+    assert expected[:, 0].any()
 
 
 def test_a_fit_shows_its_error_without_the_noise(folders):

@@ -1,6 +1,7 @@
 """Pictures: drawn from odd inputs too, complete or not at all, and reproducible."""
 
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -32,6 +33,12 @@ def checked_size(path: Path) -> tuple[int, int]:
 
 def some(samples: Dataset, rows: np.ndarray) -> Dataset:
     return samples.rows(rows)
+
+
+def draw_calibration(samples: Dataset, path: Path, **more: object) -> None:
+    """Draw probabilities that equal the labels, by default those of rollouts with unknown noise."""
+    settings = {"variances": np.full((len(samples), 6), np.nan), "sources": ["rollouts"], **more}
+    plot_calibration(samples, samples.probabilities, path, **settings)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +132,7 @@ def test_the_same_data_give_the_same_bytes(tmp_path):
     samples = made_samples()
     for name in ("a.png", "b.png"):
         plot_convergence(made_rows(ALL_FITS[:2]), tmp_path / name)
-        plot_calibration(samples, samples.probabilities, tmp_path / f"c{name}")
+        draw_calibration(samples, tmp_path / f"c{name}")
         plot_strength([made_summary("x", 0)], tmp_path / f"s{name}", start="simple")
     plot_convergence(made_rows(ALL_FITS[:2]), tmp_path / "a.svg")
     plot_convergence(made_rows(ALL_FITS[:2]), tmp_path / "b.svg")
@@ -156,9 +163,55 @@ def test_calibration_pictures(tmp_path):
         ("one", some(samples, np.arange(1)), OUTPUTS, 0.9),
     ):
         path = tmp_path / f"{name}.png"
-        plot_calibration(chosen, chosen.probabilities, path, outputs=outputs)
+        draw_calibration(chosen, path, outputs=outputs)
         height, width = checked_size(path)
         assert height / width == pytest.approx(tallness, abs=0.2)
+
+
+def test_the_noise_of_labels_does_not_depend_on_the_fit():
+    rng, count, trials = np.random.default_rng(4), 4000, 36
+    labels = rng.binomial(trials, 0.5, count) / trials
+    variances = labels * (1 - labels) / (trials - 1)
+    result = reliability(np.full(count, 0.05), labels, np.arange(count), variances)
+    assert result.noise == pytest.approx(labels.std(), rel=0.05)
+    assert reliability(labels, labels, np.arange(count)).noise is None
+    variances[7] = math.nan
+    assert reliability(labels, labels, np.arange(count), variances).noise is None
+
+
+def words_of(picture: Path) -> str:
+    """Return the words on an SVG by matplotlib, which writes each line as a comment beside its outlines."""
+    return " ".join(re.findall("<!-- (.*?) -->", picture.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("variance", "sources", "said"),
+    [
+        (0.0, ["tiny-v0@1:sparse"] * 2, "Labels by tiny-v0@1:sparse."),
+        (
+            0.0025,
+            ["rollouts of 9 trials"],
+            "Labels by rollouts of 9 trials. "
+            "Noise: an estimate of the part of the RMSE that is luck in the labels.",
+        ),
+        (
+            math.nan,
+            ["rollouts of 9 trials", "rollouts of 6 trials"],
+            "Labels by rollouts of 9 trials and rollouts of 6 trials. "
+            "Part of the RMSE is noise of the labels, of unknown size.",
+        ),
+    ],
+)
+def test_a_calibration_says_what_its_labels_are(tmp_path, variance, sources, said):
+    samples = made_samples()
+    variances = np.full((len(samples), 6), variance)
+    draw_calibration(samples, tmp_path / "plot.svg", variances=variances, sources=sources)
+    words = words_of(tmp_path / "plot.svg")
+    assert words.count("RMSE 0.000, noise ≈ 0.050" if variance > 0 else "RMSE 0.000") == 6
+    assert ("noise ≈" in words) == (variance > 0)
+    assert said in words
+    assert "mean label" in words
+    assert "rollout probability" not in words
 
 
 def test_strength_pictures(tmp_path):
@@ -174,9 +227,10 @@ def test_reliability_of_true_probabilities():
     rng, games, plies, trials = np.random.default_rng(1), 400, 25, 8
     fitted = rng.random(games * plies)
     rollout = rng.binomial(trials, fitted) / trials
-    result = reliability(fitted, rollout, np.full(len(fitted), trials), np.repeat(np.arange(games), plies))
+    variances = rollout * (1 - rollout) / (trials - 1)
+    result = reliability(fitted, rollout, np.repeat(np.arange(games), plies), variances)
     assert result.counts.sum() == len(fitted)
-    assert (np.abs(result.rollout - result.fitted) < 4 * result.se).all()
+    assert (np.abs(result.label - result.fitted) < 4 * result.se).all()
     assert result.rmse == pytest.approx(result.noise, rel=0.03)
     independent = np.sqrt(result.fitted * (1 - result.fitted) / trials / result.counts)
     assert result.se == pytest.approx(independent, rel=0.2)
@@ -186,13 +240,13 @@ def test_positions_of_one_game_count_as_one_observation():
     rng, games, plies = np.random.default_rng(2), 300, 50
     fitted, game = np.full(games * plies, 0.55), np.repeat(np.arange(games), plies)
     rollout = np.repeat(rng.random(games), plies)
-    result = reliability(fitted, rollout, np.ones(len(game)), game)
+    result = reliability(fitted, rollout, game)
     assert result.se[5] == pytest.approx(rollout.std() / math.sqrt(games), rel=0.01)
 
 
 def test_bins_of_few_games_are_left_out():
     fitted = np.array([0.0, 0.01, 0.02, 0.5, 0.5, 0.5, 1.0, 1.0, 1.0])
-    result = reliability(fitted, fitted, np.ones(9), np.array([1, 2, 3, 1, 1, 2, 1, 2, 3]))
+    result = reliability(fitted, fitted, np.array([1, 2, 3, 1, 1, 2, 1, 2, 3]))
     assert list(np.flatnonzero(np.isfinite(result.fitted))) == [0, BINS - 1]
     assert list(result.counts[[0, 5, 9]]) == [3, 3, 3]
     assert result.rmse == 0

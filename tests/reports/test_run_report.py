@@ -41,6 +41,7 @@ from motif.reports.run_report import (
     duration,
 )
 from motif.runtime.errors import DatasetError, FileError, MotifError
+from motif.sampling.dataset_files import read_manifest, write_manifest
 from tests.benchmarks.rates import error_rates
 from tests.evaluators.made_weights import made_layer
 from tests.reports.made_run import made_samples, made_summary, made_weights, write_run, write_samples
@@ -51,6 +52,7 @@ VOID = {"meta", "img", "br", "wbr"}
 DRAWN_EMPTY = {"rect", "circle", "path"}
 SECTIONS = ["run", "strength", "convergence", "calibration", "terms", "next", "files", "configuration"]
 PNG_MARK = b"\x89PNG\r\n\x1a\n"
+ROLLED_OUT = BootstrapConfig("tiny", "simple", 5, 100, versions=(VersionStep(40, 9),))
 
 
 class Page(HTMLParser):
@@ -336,13 +338,25 @@ def test_held_out_positions_are_those_of_the_fit(tmp_path):
     config = write_run(tmp_path, 2, pooled=1)
     pools = [tmp_path / f"v{k}" / "samples" for k in range(2)]
     settings = config.fit_settings()
-    held = held_out(pools, settings.validation, settings.seed)
+    held, variances = held_out(pools, settings.validation, settings.seed)
     # A fifth of twice the 40 games, ten positions each.
     assert len(np.unique(held.game)) == 16
-    assert len(held) == 160
+    assert len(held) == len(variances) == 160
     first = held.boards[held.game < 40]
     whole = {board.tobytes() for board in made_samples(0).boards}
     assert {board.tobytes() for board in first} <= whole
+
+
+def test_the_calibration_of_a_version_names_the_labels_of_its_datasets(tmp_path, monkeypatch):
+    write_run(tmp_path, 2, pooled=1)
+    for version, settings in enumerate(({"player": "simple", "trials": 9}, {"label": "tiny-v0@1:sparse"})):
+        folder = tmp_path / f"v{version}" / "samples"
+        write_manifest(folder, settings, read_manifest(folder).parts, complete=True)
+    drawn = {}
+    monkeypatch.setattr(run_report, "plot_calibration", lambda *_, **given: drawn.update(given))
+    draw_version(tmp_path / "v1", made_summary("tiny", 1))
+    assert drawn["sources"] == ["rollouts of 9 trials", "tiny-v0@1:sparse"]
+    assert set(drawn["variances"][:, 0] == 0) == {True, False}
 
 
 def spoil_summary(folder: Path, **values: object) -> None:
@@ -425,26 +439,34 @@ def test_the_next_version_can_be_made_by_the_commands_given():
 
 def test_advice_follows_the_numbers():
     summary = made_summary("tiny", 0)
-    assert "16% above the training error: more games" in advice([summary])[0]
-    assert "does not clearly beat its predecessor: another" in advice([summary])[1]
+    assert "16% above the training error: more games" in advice(ROLLED_OUT, [summary])[0]
+    assert "does not clearly beat its predecessor: another" in advice(ROLLED_OUT, [summary])[1]
     good = replace(summary, rmse_validation=0.12, ppg_vs_previous=0.1)
-    assert "3% below the training error" in advice([good])[0]
-    assert "clearly beats" in advice([summary, good])[1]
-    assert "and neither did the version before it: another" in advice([good, summary, summary])[1]
-    assert "and neither did the 2 versions before it: another" in advice([summary] * 3)[1]
+    assert "3% below the training error" in advice(ROLLED_OUT, [good])[0]
+    assert "clearly beats" in advice(ROLLED_OUT, [summary, good])[1]
+    assert "and neither did the version before it: another" in advice(ROLLED_OUT, [good, summary, summary])[1]
+    assert "and neither did the 2 versions before it: another" in advice(ROLLED_OUT, [summary] * 3)[1]
+
+
+def test_only_labels_by_rollouts_gain_by_more_trials():
+    good = replace(made_summary("tiny", 0), rmse_validation=0.12)
+    by_lookahead = replace(ROLLED_OUT, versions=(VersionStep(40, labels="@1:sparse"),))
+    assert "more trials per position or other parameters might." in advice(ROLLED_OUT, [good])[0]
+    assert advice(by_lookahead, [good])[0].endswith("more games would change little; other parameters might.")
 
 
 def test_advice_looks_into_classes_and_endings():
     fits = {"crashed.win": (0.2, 0.25), "race.win": (0.1, 0.12), "contact.win": (0.1, 0.2)}
     heads = {name: {"rmse_train": low, "rmse_validation": high} for name, (low, high) in fits.items()}
     summary = replace(made_summary("tiny", 0), heads=heads)
-    sentences = " ".join(advice([summary]))
+    sentences = " ".join(advice(ROLLED_OUT, [summary]))
     assert "In crashed positions it is 25% above" in sentences
     assert "--crashed-rate" in sentences
     assert "more passes" not in sentences
-    assert "more passes may lower its error" in " ".join(advice([replace(summary, stopped="pass limit")]))
+    limited = replace(summary, stopped="pass limit")
+    assert "more passes may lower its error" in " ".join(advice(ROLLED_OUT, [limited]))
     told = replace(summary, stopped="saturated", warnings=["race win: saturated: no step helps"])
-    assert "tiny-v0: race win: saturated: no step helps." in " ".join(advice([told]))
+    assert "tiny-v0: race win: saturated: no step helps." in " ".join(advice(ROLLED_OUT, [told]))
 
 
 @pytest.fixture(scope="module")
@@ -486,7 +508,7 @@ def test_the_figures_of_a_report_are_json(measured):
         assert version["benchmark"][lines[0].path]["er"] == rates.files[lines[0].path].er
     assert len(found["terms"]["told"]) == 20
     assert len(found["worst"]) == 3
-    assert found["next"] == advice(drawn.run.summaries)
+    assert found["next"] == advice(drawn.run.config, drawn.run.summaries)
 
 
 def test_a_page_in_another_folder_has_the_same_bytes(measured, tmp_path):

@@ -78,7 +78,7 @@ def test_a_split_holds_out_whole_games_and_those_that_a_fit_would(data, tmp_path
     assert not set(train.groups) & set(validation.groups)
     assert len(set(validation.groups)) == 6
     data.write(tmp_path / "data")
-    assert same(held_out([tmp_path / "data"], 0.2, 3), validation)
+    assert same(held_out([tmp_path / "data"], 0.2, 3)[0], validation)
     with pytest.raises(SettingError, match="validation must be at least 0 and below 1, not 1"):
         data.split(1)
     with pytest.raises(SettingError, match="seed must be a whole number, not 'x'"):

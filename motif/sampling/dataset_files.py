@@ -227,11 +227,6 @@ def _warn_if_incomplete(folder: Path, manifest: Manifest) -> None:
         )
 
 
-def dataset_fingerprint(folder: Path) -> str:
-    """Return the `Manifest.fingerprint` of the dataset in `folder`."""
-    return read_manifest(folder).fingerprint
-
-
 PROVENANCE = b"motif"
 """Key in a part's metadata for its settings in JSON."""
 ROWS_AT_ONCE = 1 << 16

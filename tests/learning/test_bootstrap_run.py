@@ -22,7 +22,7 @@ from motif.reports.run_report import draw_run, draw_version
 from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
 from motif.runtime.package import VERSION
 from motif.sampling.dataset import read_dataset
-from motif.sampling.dataset_files import dataset_fingerprint, read_manifest
+from motif.sampling.dataset_files import read_manifest
 from tests.faults.made_runs import STEP, TINY, unlike
 from tests.sampling.folders import on_call
 
@@ -111,7 +111,7 @@ def test_weights_know_where_they_come_from(whole):
         assert weights.move_filter is not None
         assert weights.fit["samples"] == summaries[version].positions
         assert weights.fit["motif"] == VERSION
-        pools = [dataset_fingerprint(folder / f"v{k}" / "samples") for k in range(version + 1)]
+        pools = [read_manifest(folder / f"v{k}" / "samples").fingerprint for k in range(version + 1)]
         assert weights.fit["dataset"] == (pools[0] if version == 0 else pools)
         settings = read_manifest(home / "samples").settings
         assert (settings["player"], settings["seed"]) == (parent, 4000 + version)

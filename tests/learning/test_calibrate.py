@@ -16,7 +16,7 @@ from motif.learning.rows import validation_games
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.runtime.errors import DatasetError, FitError, PlayerError, SettingError
 from motif.sampling.dataset import Dataset
-from motif.sampling.dataset_files import dataset_fingerprint, write_manifest
+from motif.sampling.dataset_files import read_manifest, write_manifest
 from motif.sampling.game_results import dataset_results
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards
@@ -131,7 +131,7 @@ def test_the_same_figures_as_the_file(found, folder, boards, tmp_path):
     calibrated_weights(load_static("bras"), found, "bras-calibrated").save(path)
     loaded = load_static(str(path))
     assert loaded.weights.name == "bras-calibrated"
-    assert loaded.weights.fit["calibration"]["dataset"] == dataset_fingerprint(folder)
+    assert loaded.weights.fit["calibration"]["dataset"] == read_manifest(folder).fingerprint
     order = np.argsort(np.r_[np.flatnonzero(~on_held(found, boards)), np.flatnonzero(on_held(found, boards))])
     after = np.r_[found.fitted.after, found.held.after][order]
     assert np.abs(loaded.evaluate_many(boards)[:, 0] - after).max() < 1e-6
@@ -217,7 +217,7 @@ def test_weights_alone():
 
 
 def test_a_dataset_that_the_weights_know(folder):
-    fingerprint = dataset_fingerprint(folder)
+    fingerprint = read_manifest(folder).fingerprint
     for known, expected in ((fingerprint, True), (["x", fingerprint], True), (["x"], False), ([], False)):
         evaluator = evaluator_of(replace(EQUITY.weights, fit={"dataset": known}))
         assert fitted_to(evaluator, [fingerprint]) is expected

@@ -27,7 +27,7 @@ from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.errors import DatasetError, FileError, FitError
 from motif.sampling import dataset_files
 from motif.sampling.dataset import Dataset, read_dataset, read_parts
-from motif.sampling.dataset_files import dataset_fingerprint, read_column, read_manifest
+from motif.sampling.dataset_files import read_column, read_manifest
 from motif.sampling.origin import UNKNOWN
 from motif.sampling.sample import SampleSettings
 from tests.learning.stored import put_behind, stored
@@ -406,14 +406,14 @@ def test_what_does_not_go_with_hidden_units(folder, change, message):
 def test_weights_name_the_dataset_that_was_read(tmp_path, folder, samples):
     """A copy is the same dataset; rows of it are another one, and a part of it."""
     settings = FitSettings(parameters="keith", terms="linear", heads="win", method="coordinate", passes=1)
-    whole, copy = dataset_fingerprint(folder), read_dataset(folder).write(tmp_path / "copy")
+    whole, copy = read_manifest(folder).fingerprint, read_dataset(folder).write(tmp_path / "copy")
     for data in (folder, read_dataset(folder), copy):
         assert motif.fit(data, settings).weights.fit["dataset"] == whole
     train, held = read_dataset(folder).split(0.3)
     part = train.write(tmp_path / "train")
     weights = motif.fit(train, settings).weights
     assert weights.fit == motif.fit(part, settings).weights.fit
-    assert (weights.fit["dataset"], weights.fit["part_of"]) == (dataset_fingerprint(part), [whole])
+    assert (weights.fit["dataset"], weights.fit["part_of"]) == (read_manifest(part).fingerprint, [whole])
     assert fitted_to(from_weights(weights), read_manifest(folder).fingerprints)
     # The other part was not fitted.
     assert not fitted_to(from_weights(weights), read_manifest(held.write(tmp_path / "held")).fingerprints)

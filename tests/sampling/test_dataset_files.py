@@ -20,7 +20,6 @@ from motif.sampling.dataset_files import (
     SCHEMA,
     DatasetPart,
     checksum,
-    dataset_fingerprint,
     read_manifest,
     write_manifest,
     write_part,
@@ -88,8 +87,12 @@ def test_the_manifest(folder):
 def test_the_fingerprint_is_that_of_the_content(folder, tmp_path):
     again = made(tmp_path / "again", replace(QUICK, games=3))
     other = made(tmp_path / "other", replace(QUICK, games=3, seed=1))
-    assert dataset_fingerprint(again) == dataset_fingerprint(folder) != dataset_fingerprint(other)
-    assert dataset_fingerprint(folder).startswith("sha256:")
+    assert (
+        read_manifest(again).fingerprint
+        == read_manifest(folder).fingerprint
+        != read_manifest(other).fingerprint
+    )
+    assert read_manifest(folder).fingerprint.startswith("sha256:")
 
 
 def refusal(folder) -> str:

@@ -11,7 +11,7 @@ from motif.runtime.errors import DatasetError, RecordError, SettingError
 from motif.runtime.limits import Limit
 from motif.sampling import game_results as module
 from motif.sampling.dataset import joined, read_dataset
-from motif.sampling.dataset_files import dataset_fingerprint
+from motif.sampling.dataset_files import read_manifest
 from motif.sampling.game_results import PositionResults, ScoreResults, csv_results, read_results
 from motif.sampling.recorded_games import finished, read_games
 from motif.sampling.sample import SampleSettings, sample
@@ -50,7 +50,7 @@ def test_files_and_folders_are_taken_together(matches):
 def test_a_dataset(tmp_path):
     folder = made(tmp_path / "ds")
     results = read_results([folder])
-    assert results.fingerprint == dataset_fingerprint(folder)
+    assert results.fingerprint == read_manifest(folder).fingerprint
     assert results.positions == len(joined(results.parts)) == len(read_dataset(folder))
 
 

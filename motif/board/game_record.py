@@ -408,15 +408,20 @@ class GameRecorder(GameProgress):
             said = f"{error}; an earlier play of the game is illegal, {roll}: {earlier.play}"
             raise PlayError(said) from None
 
+    @property
+    def costs_of_resigning(self) -> list[int]:
+        """Points that a resignation can cost now."""
+        # A resignation accepts a pending beaver or raccoon.
+        cubes = (self.cube, 2 * self.cube) if self.is_beavered else (self.cube,)
+        return [factor * cube for cube in cubes for factor in RESIGNATIONS.values()]
+
     def win(self, winner: int, points: int) -> None:
         """Record that `winner` won `points`, by resignation if the game is not over."""
         if self._final is not None:
             raise RecordError("the game is over")
         over = self.result
         if over is None:
-            # A resignation accepts a pending beaver or raccoon.
-            cubes = (self.cube, 2 * self.cube) if self.is_beavered else (self.cube,)
-            if points not in [factor * cube for cube in cubes for factor in RESIGNATIONS.values()]:
+            if points not in self.costs_of_resigning:
                 raise RecordError(f"a resignation cannot cost {points} points with the cube at {self.cube}")
             self._final = GameResult(winner, points, resigned=True)
             return

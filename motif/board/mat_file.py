@@ -50,12 +50,13 @@ _GAME_BEHIND_ROLL = re.compile(r"(.*[1-6][1-6]:)\s+(Game\s+\d{1,9})", re.ASCII)
 _BLANKS = " \t\r\f\v"
 _NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
 _CELL = re.compile(
-    r"(?<!\S)(?:(?P<roll>[0-9][0-9]):|(?P<word>doubles|beavers|raccoons|takes|drops|resigns|wins)\b)",
+    r"(?<!\S)(?:(?P<roll>[0-9][0-9]):|"
+    r"(?P<word>doubles|beavers|raccoons|takes|drops|resigns|resigned|resign|losses|wins)\b)",
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?(?:\s*\.)?", re.IGNORECASE | re.ASCII)
 _RESIGNED = re.compile(r"(?:\d{1,9}\s+points?)?", re.IGNORECASE | re.ASCII)
-_RAISED = re.compile(r"(?:=>\s*(\d{1,9}))?", re.ASCII)
+_RAISED = re.compile(r"(?:=+>\s*(\d{1,9}))?", re.ASCII)
 _NOTHING = re.compile(r"cannot move|\?*", re.IGNORECASE)
 """A roll without moves, as written by gnubg and eXtreme Gammon.
 
@@ -68,6 +69,10 @@ _COLUMN_WORDS = {
     kind: f" {word.capitalize()}" + " => {}" * (kind not in ("take", "drop")) for word, kind in _KINDS.items()
 }
 _WON, _RESIGNS = "wins", "resigns"
+_GIVEN_UP = ("resigned", "resign", "losses")
+"""Other programs' words for a resignation: ``Resigned Game``, ``Resign gammon``, ``Losses 1 point``."""
+_UNUSED_DIE = "0/0"
+"""Written by some programs for a die that was left when the last checker was off."""
 _LEFT_CELL_STARTS_BEFORE = 16
 
 
@@ -267,6 +272,9 @@ class _Reader:
         self._line = _MatLine(0, "")
         self._game = 0
         self._move = 0
+        self._begins = (0, 0)
+        self._is_resigned = False
+        """Whether the game has a mark of a resignation before the line of its result."""
 
     def games(self, lines: list[_MatLine]) -> Iterator[GameRecord]:
         starts = [row for row, line in enumerate(lines) if _is_game(line)]
@@ -295,11 +303,16 @@ class _Reader:
 
     def _read_game(self, score: tuple[int, int], rows: list[_MatLine]) -> GameRecord:
         game = GameRecorder(money=not self.length)
+        self._begins, self._is_resigned = score, False
         for self._line in rows:
             self._move += bool(_NUMBER.match(self._line.text))
+            was_over = game.result is not None
             for cell in self._cells():
+                if cell.word == _WON and game.result is not None and not was_over:
+                    # On the line of the action that ends the game, the column says nothing about the winner.
+                    cell = cell._replace(player=game.result.winner)
                 try:
-                    _record(cell, game)
+                    self._record(cell, game)
                 except MotifError as error:
                     raise self._error(str(error)) from None
         return game.record(score)
@@ -323,6 +336,39 @@ class _Reader:
             rest = text[match.end() : following.start() if following else None]
             cells.append(_Cell(player, match["roll"], word, rest))
         return cells
+
+    def _record(self, cell: _Cell, game: GameRecorder) -> None:
+        rest, text = cell.rest.strip(), quoted((cell.word + cell.rest).strip())
+        if cell.roll is not None:
+            self._is_resigned |= "?" in rest
+            game.add_roll(cell.player, cell.roll, "" if _NOTHING.fullmatch(rest) else _used_dice(rest))
+        elif cell.word == _WON:
+            if not (match := _POINTS.fullmatch(rest)):
+                raise RecordError(f"expected a result such as 'Wins 2 points', not {text}")
+            if points := self._points(int(match[1]), cell.player, game):
+                game.win(cell.player, points)
+        elif cell.word == _RESIGNS or cell.word in _GIVEN_UP:
+            # The line of the result follows.
+            if cell.word == _RESIGNS and not _RESIGNED.fullmatch(rest):
+                raise RecordError(f"expected a resignation such as 'Resigns', not {text}")
+            self._is_resigned = True
+        else:
+            _record_cube(cell, game)
+
+    def _points(self, written: int, winner: int, game: GameRecorder) -> int:
+        """Return the points won, like gnubg; 0 if the game is unfinished.
+
+        Some programs write only the points that the winner needs to win the match, a large number for a
+        resignation, or 0 if nobody has won.
+        """
+        if game.result is not None:
+            needed = self.length - self._begins[winner]
+            return game.result.points if written == needed < game.result.points else written
+        if written == 0:
+            return 0
+        costs = game.costs_of_resigning
+        most = max(costs) if self._is_resigned else written
+        return min((cost for cost in costs if cost >= written), default=most)
 
     def _error(self, what: str) -> RecordError:
         where = [f"line {self._line.number}"] if self._line.number else []
@@ -351,24 +397,20 @@ def _sides(text: str) -> tuple[tuple[str, str], tuple[int, int]] | None:
     return ((first, second), (int(middle[1]), int(ends[1]))) if first.strip(_BLANKS) else None
 
 
-def _record(cell: _Cell, game: GameRecorder) -> None:
-    rest, text = cell.rest.strip(), quoted((cell.word + cell.rest).strip())
-    if cell.roll is not None:
-        game.add_roll(cell.player, cell.roll, "" if _NOTHING.fullmatch(rest) else rest)
-    elif cell.word == _WON:
-        if not (match := _POINTS.fullmatch(rest)):
-            raise RecordError(f"expected a result such as 'Wins 2 points', not {text}")
-        game.win(cell.player, int(match[1]))
-    elif cell.word == _RESIGNS:
-        # The line of the result follows.
-        if not _RESIGNED.fullmatch(rest):
-            raise RecordError(f"expected a resignation such as 'Resigns', not {text}")
-    else:
-        kind, match = _KINDS[cell.word], _RAISED.fullmatch(rest)
-        if not match or (match[1] and kind in ("take", "drop")):
-            raise RecordError(f"{text} is not a cube action")
-        if match[1] and kind == "double" and int(match[1]) != 2 * game.cube:
-            raise RecordError(f"the cube is at {game.cube} and cannot be doubled to {match[1]}")
-        if kind == game.raised == "beaver":
-            kind = "raccoon"  # gnubg has one word for both
-        game.add(CubeAction(cell.player, kind))
+def _used_dice(moves: str) -> str:
+    """Return `moves` without dice at their end that could not be used because the last checker was off."""
+    words = moves.split()
+    while words[-1:] == [_UNUSED_DIE]:
+        words.pop()
+    return " ".join(words)
+
+
+def _record_cube(cell: _Cell, game: GameRecorder) -> None:
+    kind, match = _KINDS[cell.word], _RAISED.fullmatch(cell.rest.strip())
+    if not match or (match[1] and kind in ("take", "drop")):
+        raise RecordError(f"{quoted((cell.word + cell.rest).strip())} is not a cube action")
+    if match[1] and kind == "double" and int(match[1]) != 2 * game.cube:
+        raise RecordError(f"the cube is at {game.cube} and cannot be doubled to {match[1]}")
+    if kind == game.raised == "beaver":
+        kind = "raccoon"  # gnubg has one word for both
+    game.add(CubeAction(cell.player, kind))

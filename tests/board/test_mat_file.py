@@ -13,9 +13,11 @@ from motif.board.game_record import (
     GameRecord,
     GameResult,
     MatchRecord,
+    ScoreJump,
     Turn,
     crawford_game,
     illegal_plays,
+    score_jumps,
     with_crawford,
 )
 from motif.board.mat_file import mat_name, mat_text, parse_mat
@@ -190,6 +192,73 @@ def test_a_resignation_may_have_a_cell_of_its_own():
     assert parse_mat(resigned.replace("Resigns", "Resigns 2 points")).games[0] == game
     with pytest.raises(RecordError, match="line 8: game 1, move 2: expected a resignation such as 'Resigns'"):
         parse_mat(resigned.replace("Resigns", "Resigns now"))
+
+
+OF_SERVERS = """\
+5 point match
+
+ Game 1
+ Ann : {}                          Bob : {}
+  1) 31: 8/5 6/5                 41: 24/23 13/9
+  2) 42: 8/4 6/4                 {}
+"""
+
+
+DOUBLED = "Doubles => 2\n  3)  Takes                       "
+
+
+@pytest.mark.parametrize(
+    ("score", "end", "result"),
+    [
+        ((0, 0), "Losses 1 point\n      Wins 1 point", GameResult(0, 1, True)),
+        ((0, 0), "51: 24/23 13/8\n  3) Losses 2 points             Wins 2 points", GameResult(1, 2, True)),
+        ((0, 0), "Resigned Game\n      Wins 1 point", GameResult(0, 1, True)),
+        ((0, 0), "Resigned Match\n      Wins 5 points and the match", GameResult(0, 3, True)),
+        ((0, 0), "Resign gammon\n      Wins 2 points", GameResult(0, 2, True)),
+        ((0, 0), "Doubles ==> 2\n  3)  Takes                       51: 13/8 24/23", None),
+        ((0, 0), "51: 13/8 24/23\n      Wins 0 point", None),
+        # Only the points that the winner needs.
+        ((4, 0), DOUBLED + "51: 13/8 24/23\n      Wins 1 point", GameResult(0, 2, True)),
+        ((2, 0), DOUBLED + "51: 13/8 24/23\n      Wins 3 points", GameResult(0, 4, True)),
+        ((3, 4), DOUBLED + "66: ????\n      Wins 2008 point and the match", GameResult(0, 6, True)),
+        ((0, 0), "65: ???\n      Wins 4 point", GameResult(0, 3, True)),
+        ((0, 0), "Doubles => 2\n  3)  Drops      Wins 1 point", GameResult(1, 1)),
+    ],
+)
+def test_results_of_servers(score, end, result):
+    (game,) = parse_mat(OF_SERVERS.format(*score, end)).games
+    assert (game.result, illegal_plays(MatchRecord(("Ann", "Bob"), 5, (game,)))) == (result, [])
+    assert game.actions[:3] == parse_mat(OF_SERVERS.format(*score, "")).games[0].actions
+
+
+def test_points_that_contradict_the_score_are_still_noticed():
+    text = OF_SERVERS.format(0, 0, "Doubles => 2\n  3)  Takes   51: 13/8 24/23\n      Wins 1 point")
+    record = parse_mat(text + "\n Game 2\n Ann : 1                          Bob : 0\n")
+    assert score_jumps(record) == [ScoreJump(2, (1, 0), (2, 0))]
+    over = OF_SERVERS.format(0, 0, "Doubles => 2\n  3)  Drops\n  {}Wins 2 points")
+    with pytest.raises(RecordError, match="the game is worth 1 points, not 2"):
+        parse_mat(over.format(" " * 38))
+    with pytest.raises(RecordError, match="names the loser as the winner"):
+        parse_mat(over.format(""))
+
+
+def test_the_last_checkers():
+    records = (played(seed, gammon=True) for seed in range(20))
+    record = next(record for record in records if record.games[0].result.winner == 0)
+    *lines, last, won = mat_text(record).rstrip().splitlines()
+    for end in (f"{last} {won.strip()}", f"{last.rstrip()} 0/0\n{won}", f"{last.rstrip()}  {won.strip()}"):
+        assert parse_mat("\n".join([*lines, end])) == record
+
+
+def test_a_game_played_to_its_end_with_only_the_points_that_the_winner_needs():
+    record = played(7, gammon=True)
+    (result,) = (game.result for game in record.games)
+    score = [0, 0]
+    score[result.winner] = 8
+    late = replace(record, length=9, games=(replace(record.games[0], score=tuple(score)),))
+    assert result.points > 1
+    text = mat_text(late).replace(f"Wins {result.points} points", "Wins 1 point and the match")
+    assert parse_mat(text).games[0].result == result
 
 
 def test_encodings_of_files(tmp_path):

@@ -71,6 +71,18 @@ def match() -> MatchRecord:
     return record
 
 
+@pytest.mark.parametrize("length", [0, 3])
+def test_the_luck_of_an_unfinished_game_is_not_subtracted(match, length):
+    first, second = match.games[:2]
+    record = replace(match, length=length, games=(first, replace(second, result=None)))
+    alone = analyse_match(replace(record, games=(first,)), load_evaluator("bras"), worst=0)
+    both = analyse_match(record, load_evaluator("bras"), worst=0)
+    for one, another in zip(alone.players, both.players, strict=True):
+        assert another.result == one.result
+        assert another.luck_adjusted == pytest.approx(one.luck_adjusted)
+        assert another.luck.result != pytest.approx(one.luck.result)
+
+
 def swapped(record: MatchRecord) -> MatchRecord:
     """The same games with the players in reverse order."""
 

@@ -216,8 +216,7 @@ class MatchAnalysis(Tabular):
         """The totals of both players by game."""
         return tuple(
             both_players(
-                self.names,
-                self.unit,
+                self.record,
                 self.analyst,
                 [one for one in self.decisions if one.moment.game == number],
                 [one for one in self.lucks if one.roll.game == number],
@@ -412,7 +411,7 @@ def analyse_match(
     judgements = judge_plays(rolls, evaluator, cube=cube, confirm=settings, jobs=jobs)
     acts = judge_cube(decisions.chances, evaluator, confirm=settings, jobs=jobs) if cube else []
     lucks = tuple(map(RollLuck, decisions.rolls, roll_luck(decisions.rolls, static, cube=cube).tolist()))
-    every, unit = tuple(match_decisions(judgements, acts)), CostUnit.of_length(record.length)
+    every = tuple(match_decisions(judgements, acts))
     mistakes = sorted((act for act in acts if act.mistake), key=lambda act: act.error, reverse=True)
     return MatchAnalysis(
         analyst=evaluator.name,
@@ -424,7 +423,7 @@ def analyse_match(
         games=len(record.games),
         finished=sum(game.result is not None for game in record.games),
         score=_final_score(record),
-        players=both_players(record.players, unit, evaluator.name, every, lucks, result_of(record)),
+        players=both_players(record, evaluator.name, every, lucks, result_of(record)),
         plays=tuple(worst_plays(judgements, record.players, evaluator, worst, cube=cube)),
         cubes=tuple(WorstCube(act, record.players[act.player]) for act in mistakes[:worst]),
         decisions=every,
@@ -434,14 +433,14 @@ def analyse_match(
 
 
 def both_players(
-    names: tuple[str, str],
-    unit: CostUnit,
+    record: MatchRecord,
     analyst: str,
     decisions: Sequence[MatchDecision],
     lucks: Sequence[RollLuck],
     result: float | None,
 ) -> tuple[PlayerAnalysis, PlayerAnalysis]:
-    """Return the totals of both players of a match or game."""
+    """Return the totals of both players of `record`, or of one of its games."""
+    unit = CostUnit.of_length(record.length)
     first, second = (
         player_analysis(
             name,
@@ -451,11 +450,13 @@ def both_players(
             is_analyst=without_plies(own_name(name)) == without_plies(analyst),
             rolls_of_both=sum(one.is_play for one in decisions),
         )
-        for player, name in enumerate(names)
+        for player, name in enumerate(record.players)
     )
-    if result is None or first.luck.result is None or second.luck.result is None:
+    if result is None:
         return first, second
-    adjusted = result - first.luck.result + second.luck.result
+    # An unfinished game counts as nothing in the result, and so does its luck.
+    ended = [one for one in lucks if record.games[one.roll.game - 1].result is not None]
+    adjusted = result - sum(one.luck * one.roll.unit * (1 - 2 * one.roll.player) for one in ended)
     return (
         replace(first, result=result, luck_adjusted=adjusted),
         replace(second, result=-result, luck_adjusted=-adjusted),

@@ -141,8 +141,7 @@ class Review:
 
     def _totals(self, decisions: Sequence[MatchDecision]) -> list[dict[str, Any]]:
         record, lucks = self.record, self._lucks
-        unit, result = CostUnit.of_length(record.length), result_of(record)
-        both = both_players(record.players, unit, self.evaluator.name, decisions, lucks, result)
+        both = both_players(record, self.evaluator.name, decisions, lucks, result_of(record))
         return [player.to_dict() for player in both]
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:

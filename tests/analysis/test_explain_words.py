@@ -66,6 +66,13 @@ def test_the_mover_has_just_moved():
     assert said("spare_pips_opponent", language="de") == "freie Pips (deine Seite)"
 
 
+@pytest.mark.parametrize("phase", ["early", "mid", "late"])
+def test_german_labels_of_phase_name_the_owner_of_the_checkers(phase):
+    for name, place in (("opponent_on_bar", "auf der Bar"), ("opponent_on_board", "auf dem Brett")):
+        label = said(f"{phase}_{name}", set_name="phase", language="de")
+        assert label.endswith(f"Phase: Steine des Gegners {place}")
+
+
 def test_a_new_parameter_needs_no_words_of_its_own():
     builder = SetBuilder("new", revision=1)
     builder.side("reach", "points that {side} covers with its spares", unit="points", full=6, group="new")

@@ -146,6 +146,18 @@ def test_escaping_comes_before_the_midpoint(language, first):
     assert it.sentences[0] == first
 
 
+@pytest.mark.parametrize(
+    ("language", "first"),
+    [
+        ("en", "Brings a back checker out to the {} point."),
+        ("de", "Bringt einen hinteren Stein auf den {}-Punkt heraus."),
+    ],
+)
+def test_only_the_checkers_that_reach_a_point_are_counted_there(language, first):
+    it = told("cHcPAkDM3gKABw", "65", "21/15 21/16", "8/2 7/2", language=language)
+    assert {first.format(15), first.format(16)} <= set(it.sentences)
+
+
 def test_passing_is_a_merit_where_it_ends_the_contact():
     it = told("xuY4BwCTnTkABg", "55", "21/11(2)", "21/16(2) 10/5 6/1")
     assert it.sentences[0] == "Gets 2 more checkers past the opponent's rearmost checker."

@@ -314,11 +314,11 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "keep_midpoint": lambda it: it.kept(13, 13, 13),
     "keep_anchor": lambda it: it.kept(19, 24),
     "keep_other_bar_point": lambda it: it.kept(18, 18, 18),
-    "escape": lambda it: -it.more(BACK) == it.count > 0 and it.arrives() and comes_from_back(it),
+    "escape": lambda it: it.arrives() and 1 <= it.count == min(-it.more(BACK), come_from_back(it)),
     "pass": lambda it: -it.more(BACK) == it.count > 0 and not it.contact() and any_contact(it.other),
     "run_on": lambda it: (
         it.arrives()
-        and comes_from_back(it)
+        and come_from_back(it)
         and it.point <= 18
         and 1 <= it.count <= it.has[it.point] - it.had[it.point]
         and it.contact()
@@ -452,13 +452,16 @@ def bar_point(it: Claim) -> bool:
     return it.has[7] >= 2 > max(it.there[7], it.had[7])
 
 
-def comes_from_back(it: Claim) -> bool:
-    """Whether the checker on the point has left the opponent's home board with this play."""
-    sources = {it.point}
-    for start, end in reversed(it.moves):
-        if end in sources:
-            sources.add(start)
-    return any(source >= 19 for source in sources)
+def come_from_back(it: Claim) -> int:
+    """How many checkers leave the opponent's home board with this play and end on the point."""
+    places: list[int] = []
+    for start, end in sorted(it.moves, reverse=True):
+        if start in places:
+            places.remove(start)
+        elif start < 19:
+            continue
+        places.append(end)
+    return places.count(it.point)
 
 
 def claims(told: Explanation, plays: Plays = boards_after) -> Iterator[Claim]:

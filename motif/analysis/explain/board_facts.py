@@ -350,8 +350,12 @@ class EventView:
         if out and more < 1:
             if self._contact:
                 yield BoardFact("run_on", {"point": min(out), "count": out.count(min(out))})
+        elif out and self._contact:
+            point = min(out)
+            there = sum(at > BACK and to == point for at, to in self.ways)
+            yield BoardFact("escape", {"point": point, "count": min(more, there)})
         elif out:
-            yield BoardFact("escape" if self._contact else "pass", {"point": min(out), "count": more})
+            yield BoardFact("pass", {"point": min(out), "count": more})
 
     def _passed(self) -> Iterator[BoardFact]:
         """Yield checkers that only this play brings past the opponent's rearmost checker."""

@@ -158,6 +158,14 @@ def test_only_the_checkers_that_reach_a_point_are_counted_there(language, first)
     assert {first.format(15), first.format(16)} <= set(it.sentences)
 
 
+@pytest.mark.parametrize(
+    ("language", "first"),
+    [("en", "Keeps 2 more checkers on the 6 point."), ("de", "Behält 2 weitere Steine auf dem 6-Punkt.")],
+)
+def test_two_more_checkers_are_not_one(language, first):
+    assert told("zt0DAIDX6wAUAA", "22", "17/11 16/14", "6/2(2)", language=language).sentences[0] == first
+
+
 def test_passing_is_a_merit_where_it_ends_the_contact():
     it = told("xuY4BwCTnTkABg", "55", "21/11(2)", "21/16(2) 10/5 6/1")
     assert it.sentences[0] == "Gets 2 more checkers past the opponent's rearmost checker."

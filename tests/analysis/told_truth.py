@@ -318,9 +318,8 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "pass": lambda it: -it.more(BACK) == it.count > 0 and not it.contact() and any_contact(it.other),
     "run_on": lambda it: (
         it.arrives()
-        and come_from_back(it)
         and it.point <= 18
-        and 1 <= it.count <= it.has[it.point] - it.had[it.point]
+        and 1 <= it.count <= min(come_from_back(it), it.has[it.point] - it.had[it.point])
         and it.contact()
     ),
     "clear": lambda it: (
@@ -360,13 +359,19 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
         it.arrives() and it.point > 18 and it.has[it.point] > it.there[it.point] <= it.had[it.point]
     ),
     "step_up_more": lambda it: (
-        it.arrives() and it.point > 18 and it.has[it.point] > it.there[it.point] > it.had[it.point]
+        it.arrives()
+        and it.point > 18
+        and it.more([it.point]) == it.count > 0
+        and it.there[it.point] > it.had[it.point]
     ),
     "stay_back": lambda it: (
         18 < it.point < 25 and it.had[it.point] >= it.has[it.point] > 0 == it.there[it.point]
     ),
     "stay_back_more": lambda it: (
-        18 < it.point < 25 and it.had[it.point] >= it.has[it.point] > it.there[it.point] > 0
+        18 < it.point < 25
+        and it.had[it.point] >= it.has[it.point]
+        and it.there[it.point] > 0
+        and it.more([it.point]) == it.count > 0
     ),
     "timing": lambda it: (
         (it.pips, it.others) == (spare_pips(it.own), spare_pips(it.other)) and it.pips > it.others
@@ -401,7 +406,11 @@ CHECKS: Mapping[str, Callable[[Claim], bool]] = {
     "place": lambda it: it.has[it.point] > it.there[it.point] and (it.has[it.source] < it.there[it.source]),
     "move": lambda it: it.arrives() and it.has[it.source] < it.had[it.source],
     "hold": lambda it: it.had[it.point] >= it.has[it.point] > 0 == it.there[it.point],
-    "hold_more": lambda it: it.had[it.point] >= it.has[it.point] > it.there[it.point] > 0,
+    "hold_more": lambda it: (
+        it.had[it.point] >= it.has[it.point]
+        and it.there[it.point] > 0
+        and it.more([it.point]) == it.count > 0
+    ),
     "keep_from_off": lambda it: it.has[it.point] > it.there[it.point] and it.more([OFF]) < 0,
     "place_bar": lambda it: it.has[it.point] > it.there[it.point] and it.has[BAR] < it.there[BAR],
 }

@@ -170,6 +170,12 @@ class EventView:
         """Return how many more checkers this play has on the points from `low` to `high`."""
         return int(self._own[low : high + 1].sum() - self._other[low : high + 1].sum())
 
+    def _more_there(self, phrase: str, point: int, *, also: bool) -> BoardFact:
+        """Return a fact about a checker on `point`, or how many more if the other play `also` has one."""
+        if not also:
+            return BoardFact(phrase, {"point": point})
+        return BoardFact(f"{phrase}_more", {"point": point, "count": self._more(point, point)})
+
     def _won(self) -> Iterator[BoardFact]:
         if OFF in self._targets and self._own[OFF] == CHECKERS:
             yield BoardFact("win", {})
@@ -421,10 +427,9 @@ class EventView:
             if spare and more and aims and not (is_new and at < to):
                 yield BoardFact("builder" if is_new else "keep_builder", {"point": to})
             if at > to > BACK and is_new and more:
-                also = bool(self._other[to] > self._had[to])
-                yield BoardFact("step_up" + "_more" * also, {"point": to})
+                yield self._more_there("step_up", to, also=bool(self._other[to] > self._had[to]))
             elif to > at and OWN_BAR > to > BACK and more and not is_new:
-                yield BoardFact("stay_back" + "_more" * bool(self._other[to]), {"point": to})
+                yield self._more_there("stay_back", to, also=bool(self._other[to]))
             is_blot = self._own[to] == 1 and self._had[to] == 0
             if to in _SLOTS and at > to and is_blot and more and aims:
                 yield BoardFact("slot", {"point": to})
@@ -504,7 +509,7 @@ class EventView:
             elif at == OWN_BAR:
                 yield BoardFact("place_bar", {"point": to})
             elif self._had[to] >= self._own[to]:
-                yield BoardFact("hold" + "_more" * bool(self._other[to]), {"point": to})
+                yield self._more_there("hold", to, also=bool(self._other[to]))
             else:
                 moved = (at, to) in self.ways and self._own[at] < self._had[at]
                 yield BoardFact("move" if moved else "place", {"point": to, "source": at})

@@ -261,17 +261,18 @@ TOLD = {
         "24/23 13/10 brings a builder to the 10 point.",
     ],
     ("4HPwATDgc/ABMA", "61", "13/7 8/7", "13/6"): [
-        "Makes the bar point: only 17 rolls free the opponent's rearmost checker, not 24.",
+        "Makes the bar point: only 17 rolls let the opponent's rearmost checker play both dice, not 24.",
     ],
     ("4LsdAAbhzuADIA", "22", "13/9(2)", "13/9 8/6(2)"): [
-        "Makes the 9 point: only 14 rolls free the opponent's rearmost checker, not 28.",
+        "Makes the 9 point: only 14 rolls let the opponent's rearmost checker play both dice, not 28.",
         "Keeps the 8 point.",
         "Leaves no shot, while 15 rolls hit after 13/9 8/6(2), "
         "not counting blots in the opponent's home board.",
     ],
     ("bNsGAQbKnsEANA", "33", "13/7(2)", "13/10(2) 6/3(2)"): [
         "Has 10 pips to play before a point breaks or a back checker moves, instead of 2.",
-        "13/10(2) 6/3(2) makes the 10 point: only 15 rolls free the opponent's rearmost checker, not 20.",
+        "13/10(2) 6/3(2) makes the 10 point: "
+        "only 15 rolls let the opponent's rearmost checker play both dice, not 20.",
     ],
     ("z92DAADNdgEwGA", "21", "18/15*", "6/3"): [
         "Hits on the 15 point and sends a checker back.",

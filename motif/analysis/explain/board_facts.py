@@ -250,9 +250,10 @@ class EventView:
 
     @property
     def _held(self) -> tuple[int, int] | None:
-        """Rolls that free the opponent's rearmost checker after each play, if this play contains it.
+        """Rolls after each play that let the opponent's rearmost checker play both dice.
 
-        None if several checkers are on the bar after a play: each of them needs a die of its own.
+        None if this play does not contain it, or if several checkers are on the bar after a play: each of
+        them needs a die of its own.
         """
         if min(self.board[OPPONENT_BAR], self.other_board[OPPONENT_BAR]) < -1:
             return None

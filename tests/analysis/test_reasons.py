@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from importlib import resources
 from itertools import pairwise
 from typing import NamedTuple
@@ -222,6 +223,19 @@ def test_score_lookahead_and_rollout_are_rows_of_their_own(monkeypatch):
         assert told.evidence.judged == pytest.approx(steps[-1])
         total = sum(reason.contribution for reason in told.reasons)
         assert told.difference == pytest.approx(total, abs=1e-6)
+
+
+@pytest.mark.parametrize("player", ["phase", "latest"])
+def test_the_amounts_shown_add_up_to_the_difference_shown(player):
+    evaluator, chances = load_static(player), 0
+    for position, roll, better, worse in cases(60, 23):
+        it = explain_play(evaluator, position, roll, better, worse)
+        shown = [Decimal(it.amount_in_words(reason)) for reason in it.shown_reasons]
+        said = re.search(r"([0-9.]+) (percentage )?points", it.summary)
+        assert abs(sum(shown)) == (Decimal(said[1]) if said else 0)
+        assert all(shown)
+        chances += "percentage points" in it.summary
+    assert bool(chances) == (player == "phase")
 
 
 def test_exchanging_the_plays_exchanges_the_reasons():

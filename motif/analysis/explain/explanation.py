@@ -28,7 +28,14 @@ from motif.analysis.explain.groups import (
     grouped,
     groups_with_amounts,
 )
-from motif.analysis.explain.reasons import MIN_SHOWN, Reason, reasons_of, shown_rows, with_shown
+from motif.analysis.explain.reasons import (
+    MIN_SHOWN,
+    STEPS_OF_CHANCES,
+    Reason,
+    reasons_of,
+    shown_rows,
+    with_shown,
+)
 from motif.analysis.explain.replies import best_replies
 from motif.analysis.explain.situation import Situation
 from motif.analysis.explain.split import NamedTerms, split
@@ -200,8 +207,16 @@ class Explanation(Tabular):
 
     @property
     def shown_reasons(self) -> tuple[Reason, ...]:
-        """The `reasons` that are not shown as 0."""
-        return tuple(reason for reason in self.reasons if reason.shown)
+        """The `reasons` that are not shown as 0, with the contributions shown in `unit`."""
+        reasons = self.reasons
+        if self._is_in_chances:
+            reasons = with_shown(reasons, self.difference, STEPS_OF_CHANCES)
+        return tuple(reason for reason in reasons if reason.shown)
+
+    @property
+    def _is_in_chances(self) -> bool:
+        """Whether amounts are percentage points of win probability, not points."""
+        return self.static.parts.scale.win_only and self.evidence.cubeful is None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -224,9 +239,9 @@ class Explanation(Tabular):
         return self.static.parts.scale.unit_in(self.words)
 
     def amount_in_words(self, reason: Reason) -> str:
-        """Return a reason's contribution in `unit`, such as ``+0.042``."""
-        if self.static.parts.scale.win_only and self.evidence.cubeful is None:
-            return self.words.signed(50 * reason.contribution, 1)
+        """Return the contribution of one of the `shown_reasons` in `unit`, such as ``+0.042``."""
+        if self._is_in_chances:
+            return self.words.signed(50 * reason.shown, 1)
         return self.words.signed(reason.shown)
 
     @property
@@ -454,8 +469,9 @@ def _verdict(
 ) -> str:
     """Return a sentence on which play is better, and by how much."""
     table = ("on_chances",) if in_chances else ()
-    amount = words.amount(50 * abs(difference), 1) if in_chances else words.amount(abs(difference))
-    key = "equal" if abs(difference) < MIN_SHOWN else "better" if difference > 0 else "worse"
+    value, digits = (50 * abs(difference), 1) if in_chances else (abs(difference), 3)
+    amount = words.amount(value, digits)
+    key = "equal" if not round(value, digits) else "better" if difference > 0 else "worse"
     if is_close and key != "equal":
         names = names if key == "better" else (names[1], names[0])
         key = "close"

@@ -38,6 +38,8 @@ _MIN_SHARE, _MIN_OF_WEAK = 0.1, 0.25
 """Minimum amount relative to the largest reason: for most reasons, and for weak ones."""
 MIN_SHOWN = 0.0005
 """The smallest amount that does not round to 0."""
+STEPS_PER_POINT, STEPS_OF_CHANCES = 1000, 500
+"""Amounts are shown with three decimals of points, or one of percentage points, of which 50 are a point."""
 _NOTHING = 1e-9
 _MADE, _MADE_RATHER = "home_point", "home_point_rather"
 """Phrases for a home point made: on its own, and compared with the other play's."""
@@ -189,25 +191,25 @@ def shown_rows(
     return tuple(sorted(shown, key=lambda reason: -reason.amount))
 
 
-def with_shown(reasons: Sequence[Reason], total: float) -> tuple[Reason, ...]:
-    """Return `reasons` with the contributions to show, which add up to a `total` of three decimals.
+def with_shown(reasons: Sequence[Reason], total: float, steps: int = STEPS_PER_POINT) -> tuple[Reason, ...]:
+    """Return `reasons` with the contributions to show, in `steps` per point, which add up to a `total`.
 
-    Only reasons of `MIN_SHOWN` or more are shown; if there are none, the largest one that favours the same
+    Only reasons that do not round to 0 are shown; if there are none, the largest one that favours the same
     play as the `total`.
     """
-    chosen = [k for k, reason in enumerate(reasons) if reason.amount >= MIN_SHOWN]
+    chosen = [k for k, reason in enumerate(reasons) if reason.amount >= 0.5 / steps]
     if not chosen:
         chosen = [k for k, reason in enumerate(reasons) if reason.contribution * total > 0][:1]
-    exact = [1000 * reasons[k].contribution for k in chosen]
+    exact = [steps * reasons[k].contribution for k in chosen]
     whole = [round(value) for value in exact]
-    missing = round(1000 * total) - sum(whole)
+    missing = round(steps * total) - sum(whole)
     step = 1 if missing > 0 else -1
     # The amounts that rounding has changed most in the other direction are changed.
     order = sorted(range(len(exact)), key=lambda k: step * (whole[k] - exact[k]))
     for k in range(abs(missing) if order else 0):
         whole[order[k % len(order)]] += step
     amounts = dict(zip(chosen, whole, strict=True))
-    return tuple(replace(reason, shown=amounts.get(k, 0) / 1000) for k, reason in enumerate(reasons))
+    return tuple(replace(reason, shown=amounts.get(k, 0) / steps) for k, reason in enumerate(reasons))
 
 
 def counted_as_well(ahead: Reason, board: Iterable[Reason]) -> bool:

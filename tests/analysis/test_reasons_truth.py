@@ -80,7 +80,7 @@ def test_every_phrase_can_be_checked():
     beyond = {"hits", "next_rolls", *told_truth.BEYOND}
     words = phrases()
     for key in beyond:
-        words.say("beyond", key, play="", other="", rolls="", count=2, others=3)
+        words.say("beyond", key, play="", other="", rolls="", favour="", at="", count=2, others=3)
 
 
 def test_generated_plays_are_those_of_the_oracle():

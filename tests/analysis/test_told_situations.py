@@ -6,10 +6,11 @@ import pytest
 
 from motif.analysis.confirmation import difference_shown
 from motif.analysis.explain.explanation import Explanation, explain_play
+from motif.analysis.explain.reasons import SCORE_STEP
 from motif.analysis.explain.situation import Situation
 from motif.analysis.phrases import phrases
 from motif.board.diagram import SCORE_WORDS, describe_score
-from motif.board.match_state import MatchState
+from motif.board.match_state import CubelessMatchState, MatchState
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.parsing import parse_decision
@@ -179,14 +180,34 @@ def test_a_blot_that_only_moves_is_no_merit():
 @pytest.mark.parametrize(
     ("language", "wanted"),
     [
-        ("en", "Score and cube favour 24/14: gammons count for nothing here."),
-        ("de", "Spielstand und Doppler sprechen für 24/14: Gammons zählen hier nicht."),
+        ("en", "The score favours 24/14: gammons count for nothing here."),
+        ("de", "Der Spielstand spricht für 24/14: Gammons zählen hier nicht."),
     ],
 )
 def test_gammons_count_for_nothing_at_double_match_point(language, wanted):
     state = MatchState(length=5, own_score=4, opponent_score=4)
     it = told("4HPwATDgc/ABMA", "64", "24/14", "8/2 6/2", state, language)
     assert wanted in it.sentences
+
+
+@pytest.mark.parametrize(
+    ("state", "has_cube"),
+    [
+        (MatchState(length=5, own_score=4, opponent_score=2, crawford=True), False),
+        (MatchState(length=5, own_score=4, opponent_score=2), True),
+        (CubelessMatchState(length=5, own_score=1), False),
+        # Nobody can use this cube, but the game is worth twice as much.
+        (MatchState(length=5, own_score=3, opponent_score=3, cube=2, cube_owner="me"), True),
+    ],
+)
+def test_a_cube_is_named_only_if_there_is_one(state, has_cube):
+    for language, cube in (("en", "cube"), ("de", "Doppler")):
+        it = told("4HPwATDgc/ABMA", "62", "24/18 13/11", "24/22 24/18", state, language)
+        (said,) = (reason.sentence for reason in it.reasons if reason.concept == SCORE_STEP)
+        (line,) = (
+            line for line in it.detailed_lines if " ohne Doppler." in line or " cubeless money" in line
+        )
+        assert (cube in said) == (cube in line.partition(":")[0]) == has_cube
 
 
 def test_gammons_count_for_a_player_who_soon_doubles():

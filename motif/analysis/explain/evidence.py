@@ -21,7 +21,7 @@ from motif.analysis.phrases import Phrases
 from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
-from motif.evaluators.cube_model import NO_STATE, CubeModel, gammon_gains, gammon_values
+from motif.evaluators.cube_model import DEAD, NO_STATE, CubeModel, gammon_gains, gammon_values
 from motif.evaluators.probabilities import LOSE_GAMMON, WIN_GAMMON, switched_equities, turned
 from motif.players.ranking import EXACT, cube_model_of
 
@@ -89,7 +89,8 @@ class Evidence:
         rows, known = [], self.static_difference
 
         def said(key: str, change: float) -> str:
-            return self.words.say("beyond", key, play=self.names[change < 0], other=self.names[change >= 0])
+            names = {"play": self.names[change < 0], "other": self.names[change >= 0]}
+            return self.words.say("beyond", key, **names, **self._stakes)
 
         if self.cubeful is not None:
             change = _difference(self.cubeful) - known
@@ -115,6 +116,14 @@ class Evidence:
             phrase = "more_trials" if self.played_out else "rollout"
             rows.append(row(ROLLOUT_STEP, change, said(phrase, change)))
         return tuple(rows)
+
+    @property
+    def _stakes(self) -> dict[str, str]:
+        """What values the plays at a score, in words; a dead cube at 1 plays no part."""
+        model = self.cube_model
+        is_alone = model.kind[model.state] == DEAD and model.cube[model.state] == 1
+        table = "score_alone" if is_alone else "with_cube"
+        return {key: self.words.say("stakes", table, key) for key in ("favour", "at", "valued")}
 
     def _score_phrase(self, change: float) -> str:
         """Return the key of a phrase for a `change` that score and cube bring."""
@@ -169,6 +178,7 @@ class Evidence:
         first, second = (self.words.signed(value) for value in two)
         difference = self.words.signed(difference_shown(*two)).removeprefix("+")
         facts = {"first": first, "second": second, "difference": difference, "player": self.player}
+        facts |= self._stakes
         return self.words.say("detail", key, better=self.names[0], worse=self.names[1], **facts)
 
     def to_dict(self) -> dict[str, object]:

@@ -51,10 +51,13 @@ _BLANKS = " \t\r\f\v"
 _NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
 _CELL = re.compile(
     r"(?<!\S)(?:(?P<roll>[0-9][0-9]):|"
-    r"(?P<word>doubles|beavers|raccoons|takes|drops|resigns|resigned|resign|losses|wins)\b)",
+    r"(?P<word>doubles|beavers|raccoons|takes|drops|passes|resigns|resigned|resign|losses|wins)\b)",
     re.IGNORECASE,
 )
-_POINTS = re.compile(r"(\d{1,9})\s+points?(?:\s+and\s+the\s+match)?(?:\s*\.)?", re.IGNORECASE | re.ASCII)
+_POINTS = re.compile(
+    r"(\d{1,9})\s+points?(?:\s+with\s+a\s+(?:back)?gammon)?(?:\s+and\s+the\s+match)?(?:\s*\.)?",
+    re.IGNORECASE | re.ASCII,
+)
 _RESIGNED = re.compile(r"(?:\d{1,9}\s+points?)?", re.IGNORECASE | re.ASCII)
 _RAISED = re.compile(r"(?:=+>\s*(\d{1,9}))?", re.ASCII)
 _NOTHING = re.compile(r"cannot move|\?*", re.IGNORECASE)
@@ -71,6 +74,10 @@ _COLUMN_WORDS = {
 _WON, _RESIGNS = "wins", "resigns"
 _GIVEN_UP = ("resigned", "resign", "losses")
 """Other programs' words for a resignation: ``Resigned Game``, ``Resign gammon``, ``Losses 1 point``."""
+_PASSES = "passes"
+"""Other programs' word for a drop."""
+_NO_ROLL = "00"
+"""Written by some programs for a resignation before the roll."""
 _UNUSED_DIE = "0/0"
 """Written by some programs for a die that was left when the last checker was off."""
 _LEFT_CELL_STARTS_BEFORE = 16
@@ -341,6 +348,8 @@ class _Reader:
         rest, text = cell.rest.strip(), quoted((cell.word + cell.rest).strip())
         if cell.roll is not None:
             self._is_resigned |= "?" in rest
+            if cell.roll == _NO_ROLL and _NOTHING.fullmatch(rest):
+                return
             game.add_roll(cell.player, cell.roll, "" if _NOTHING.fullmatch(rest) else _used_dice(rest))
         elif cell.word == _WON:
             if not (match := _POINTS.fullmatch(rest)):
@@ -406,7 +415,8 @@ def _used_dice(moves: str) -> str:
 
 
 def _record_cube(cell: _Cell, game: GameRecorder) -> None:
-    kind, match = _KINDS[cell.word], _RAISED.fullmatch(cell.rest.strip())
+    kind: CubeKind = "drop" if cell.word == _PASSES else _KINDS[cell.word]
+    match = _RAISED.fullmatch(cell.rest.strip())
     if not match or (match[1] and kind in ("take", "drop")):
         raise RecordError(f"{quoted((cell.word + cell.rest).strip())} is not a cube action")
     if match[1] and kind == "double" and int(match[1]) != 2 * game.cube:

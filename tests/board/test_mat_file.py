@@ -222,7 +222,10 @@ DOUBLED = "Doubles => 2\n  3)  Takes                       "
         ((2, 0), DOUBLED + "51: 13/8 24/23\n      Wins 3 points", GameResult(0, 4, True)),
         ((3, 4), DOUBLED + "66: ????\n      Wins 2008 point and the match", GameResult(0, 6, True)),
         ((0, 0), "65: ???\n      Wins 4 point", GameResult(0, 3, True)),
+        ((0, 0), "00: ????\n      Wins 2008 point", GameResult(0, 3, True)),
+        ((0, 0), "51: 13/8 24/23\n      Wins 2 points with a gammon", GameResult(0, 2, True)),
         ((0, 0), "Doubles => 2\n  3)  Drops      Wins 1 point", GameResult(1, 1)),
+        ((0, 0), "Doubles => 2\n  3)  Passes     Wins 1 point", GameResult(1, 1)),
     ],
 )
 def test_results_of_servers(score, end, result):

@@ -336,6 +336,20 @@ def test_each_cube_action_of_a_review_has_its_own_judgement(match, monkeypatch):
     assert all(one.action == f"after {one.decision.done}" for one in shown)
 
 
+@pytest.mark.parametrize("tags", [(), (NO_CUBE_TAG,)])
+def test_a_review_uses_the_cube_as_the_analysis_does(match, tags):
+    record = replace(match, tags=tags)
+    found = Review(record, PipsEvaluator())
+    shown = [one for part in found.parts() for one in part]
+    analysis = analyse_match(record, PipsEvaluator())
+    assert any(isinstance(one, ReviewedCube) for one in shown) == (not tags)
+    rolls = [one for one in shown if not isinstance(one, ReviewedCube)]
+    assert [one.decision for one in rolls] == [one for one in analysis.decisions if one.is_play]
+    assert [one.luck for one in rolls] == list(analysis.lucks)
+    for own, other in zip(found.players(), analysis.to_dict()["players"], strict=True):
+        assert own["cube"]["decisions"] == other["cube"]["decisions"]
+
+
 def test_totals_are_sums_over_decisions(match):
     found = analyse_match(match, PipsEvaluator())
     walked = walk(match)

@@ -9,7 +9,7 @@ from motif.analysis.match.decision_errors import judge_cube, judge_plays, roll_l
 from motif.analysis.match.decisions import CostUnit, MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
-from motif.board.game_record import MatchRecord, illegal_plays, score_jumps
+from motif.board.game_record import MatchRecord, illegal_plays, score_jumps, uses_cube
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.players.ranking import cube_model_of
@@ -82,13 +82,16 @@ Reviewed = ReviewedRoll | ReviewedCube
 
 
 class Review:
-    """A match analysis in batches, which `parts` yields."""
+    """A match analysis in batches, which `parts` yields.
+
+    If the record says that there is no cube, it is ignored, as by `analyse_match`.
+    """
 
     def __init__(self, record: MatchRecord, evaluator: Evaluator) -> None:
         """Raise `RecordError` if there are no rolls."""
         self.record = record
         self.evaluator, self._confirm = evaluator, confirming_rollout(evaluator)
-        self._walk = walk(record)
+        self._walk, self._cube_used = walk(record), uses_cube(record)
         if not self._walk.rolls:
             raise RecordError("nothing to analyse: the record has no rolls")
         self._decisions: list[MatchDecision] = []
@@ -107,7 +110,7 @@ class Review:
 
     def parts(self) -> Iterator[list[Reviewed]]:
         """Yield the decisions in order, with forced plays but without clear non-doubles."""
-        chances = list(self._walk.chances)
+        chances = list(self._walk.chances) if self._cube_used else []
         rolls = self._walk.rolls
         for start in range(0, len(rolls), _AT_ONCE):
             part: list[Reviewed] = []
@@ -145,17 +148,17 @@ class Review:
         return [player.to_dict() for player in both]
 
     def _judged(self, rolls: Sequence[PlayedRoll]) -> Iterator[ReviewedRoll]:
-        evaluator = self.evaluator
+        evaluator, cube = self.evaluator, self._cube_used
         played = [roll for roll in rolls if roll.is_judged]
-        judgements = judge_plays(played, evaluator, confirm=self._confirm, jobs=1)
+        judgements = judge_plays(played, evaluator, cube=cube, confirm=self._confirm, jobs=1)
         decisions = match_decisions(judgements, ())
         self._decisions += decisions
         left = iter(decisions)
         static = evaluator.without_lookahead
-        for luck in map(RollLuck, rolls, roll_luck(rolls, static).tolist()):
+        for luck in map(RollLuck, rolls, roll_luck(rolls, static, cube=cube).tolist()):
             self._lucks.append(luck)
             decision = next(left) if luck.roll.is_judged else None
-            yield ReviewedRoll(luck, decision, _chance(luck.roll, static))
+            yield ReviewedRoll(luck, decision, _chance(luck.roll, static, cube))
 
     def _cube(self, chance: CubeChance) -> list[ReviewedCube]:
         acts = judge_cube([chance], self.evaluator, confirm=self._confirm)
@@ -177,9 +180,9 @@ def _order(moment: Moment) -> tuple[int, int]:
     return moment.game, moment.action
 
 
-def _chance(roll: PlayedRoll, static: Evaluator) -> float:
-    """Return player 0's winning probability before `roll`."""
-    state = valued_state(roll.state)
+def _chance(roll: PlayedRoll, static: Evaluator, cube: bool) -> float:
+    """Return player 0's winning probability before `roll`; without `cube`, the cube is ignored."""
+    state = valued_state(roll.state, cube)
     if state.length:
         cubeful = static.with_cube(cube_model_of(state))
         value = float(cubeful.equity_many(roll.position.board[None])[0])

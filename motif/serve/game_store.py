@@ -197,22 +197,22 @@ class GameStore:
         """Return whether a game need not be replayed, unless another process has changed it."""
         return name in self._remembered
 
-    def record(self, name: str, number: int | None = None) -> tuple[MatchRecord, int]:
-        """Return the games that were played, and the person's seat.
+    def record(self, name: str, number: int | None = None) -> tuple[MatchRecord, GameSettings]:
+        """Return the games that were played, and the settings of the session.
 
         With a game's `number`, counted from 1, the other games have no actions.
         """
         with self._borrowed(name) as game:
-            record, seat = game.session.record(), game.settings.seat
+            record, settings = game.session.record(), game.settings
         if number is None:
-            return record, seat
+            return record, settings
         if not 1 <= number <= len(record.games):
             raise RecordError(f"number must be 1 to {len(record.games)}, not {number}")
         games = (
             one if k == number else replace(one, actions=(), result=None)
             for k, one in enumerate(record.games, 1)
         )
-        return replace(record, games=tuple(games)), seat
+        return replace(record, games=tuple(games)), settings
 
     def delete_all(self) -> int:
         """Remove every game, and return their number."""

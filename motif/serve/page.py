@@ -6,7 +6,7 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from mimetypes import guess_type
 from pathlib import Path
@@ -46,6 +46,7 @@ from motif.serve.questions import HintQuestion, Id, ItemId, Notation, PlayerName
 from motif.serve.serve_settings import ServeSettings
 from motif.serve.themes import themes_of
 from motif.serve.upload import SHORT_MATCH, Upload, rolls_of
+from motif.session.session import SessionRules
 
 FILES = Path(__file__).with_name("web")
 """Files of the page."""
@@ -220,17 +221,20 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
     service = service_of(request)
     _, evaluator = await service.compute(service.judge, question.player, question.fast, False)
     source = Source(question.name, question.content, question.game, question.number, is_fast=question.fast)
+    rules = SessionRules()
     if question.game is None:
         upload = Upload("", question.content.encode(), question.name, in_base64=True)
         _, record = await service.read_upload(upload)
     else:
         games: GameStore = request.app.state.games
-        record, seat = await service.stored(
+        record, settings = await service.stored(
             games.record, question.game, question.number, cost=game_api.SECONDS_TO_FOLLOW
         )
-        source = source._replace(seat=seat)
+        source, rules = source._replace(seat=settings.seat), settings.rules
     cost = service.cost(RequestKind.REVIEW, question.player, question.fast, count=rolls_of(record))
-    one = await service.compute(Review, record, evaluator)
+    one = await service.compute(
+        partial(Review, record, evaluator, beavers=rules.beavers, raccoons=rules.raccoons)
+    )
     store = request.app.state.analyses if question.keep else None
     return JsonLines(_review_lines(_review_records(one, source, store, question.analysis), service, cost))
 

@@ -1,6 +1,7 @@
 """Judging of answers to quiz questions."""
 
 import json
+import math
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
@@ -27,6 +28,8 @@ from motif.serve.analysis_store import MIN_ERROR
 from motif.serve.questions import EstimateSource, Id, Known, KnownEstimate, Notation
 
 _MOST_CANDIDATES = 100
+_ANSWERS = ("take", "pass", "beaver")
+"""Answers to a double; the first of equal ones is best."""
 _LONGEST_QUESTION = 10_000
 """Largest size of a question as JSON, in characters; those of analyses have about 1,500."""
 
@@ -121,7 +124,7 @@ def _judged_cube(question: AskedQuestion, answer: str, evaluator: Evaluator) -> 
     source = question.candidates[0].source if question.candidates else ""
     action = question.action or ""
     if {"take", "pass"} <= known.keys():  # seen by the player who answers the double
-        known = {"double, take": -known["take"], "double, pass": -known["pass"]}
+        known = {f"double, {answer}": -equity for answer, equity in known.items()}
     elif not {"no double", "double, take", "double, pass"} <= known.keys():
         position, match = parse_position(question.id)
         asked = [(position, MatchOptions().state_of(match))]
@@ -131,8 +134,8 @@ def _judged_cube(question: AskedQuestion, answer: str, evaluator: Evaluator) -> 
     costs = _cube_costs(known)
     if answer not in costs:
         raise PlayError(f"answer must be one of {', '.join(costs)}, not {answer!r}")
-    if answer in ("take", "pass"):
-        action = "pass" if known["double, take"] > known["double, pass"] else "take"
+    if answer in _ANSWERS:
+        action = min(_ANSWERS, key=lambda one: known.get(f"double, {one}", math.inf))
     equities = {"no_double": known.get("no double"), "double_take": known.get("double, take")}
     cost = round(max(costs[answer], 0.0), DIGITS)
     return QuizVerdict(cost, action, source, _se_of(question, answer), equities | {"source": source})
@@ -142,12 +145,12 @@ def _cube_costs(equities: dict[str, float]) -> dict[str, float]:
     """Return the cost of every answer, from equities of the player who may double."""
     if not {"double, take", "double, pass"} <= equities.keys():
         return {"no double": 0.0}
-    taken, passed = equities["double, take"], equities["double, pass"]
-    costs = {"take": taken - passed, "pass": passed - taken}
+    answered = {one: equities[f"double, {one}"] for one in _ANSWERS if f"double, {one}" in equities}
+    doubled = min(answered.values())
+    costs = {answer: equity - doubled for answer, equity in answered.items()}
     if "no double" in equities:
-        none, doubled = equities["no double"], min(taken, passed)
+        none = equities["no double"]
         best = max(none, doubled)
         costs |= {"no double": best - none, "double": best - doubled}
-        for response in ("take", "pass"):
-            costs[f"double, {response}"] = best - doubled + max(0.0, costs[response])
+        costs |= {f"double, {one}": best - doubled + costs[one] for one in answered}
     return costs

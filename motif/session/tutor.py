@@ -1,14 +1,13 @@
 """The tutor of `motif play`: warns about errors before they are made and sums them up at the end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass
 
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
 from motif.analysis.cube_records import cube_rows, cube_words
 from motif.analysis.match.decision_errors import judge_cube, judge_plays
 from motif.analysis.match.decisions import Errors, errors_of
-from motif.analysis.match.record_walk import Moment, walk
+from motif.analysis.match.record_walk import walk
 from motif.board.marks import MILLIPOINTS
 from motif.board.moves import Play
 from motif.doubling import CubeDecision
@@ -18,9 +17,6 @@ from motif.runtime.layout import counted
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame, Objection
 from motif.session.prompter import Prompter
-from motif.session.session import SessionRules
-
-_Moment = TypeVar("_Moment", bound=Moment)
 
 
 def decision_lines(decision: CubeDecision) -> list[str]:
@@ -106,9 +102,9 @@ class Tutor:
         """Return the errors of each person, without undone decisions."""
         session = self._game.session
         rules, record = session.rules, session.record()
-        decisions = walk(record, jacoby=rules.jacoby)
-        rolls = [_with_beavers(roll, rules) for roll in decisions.rolls if roll.play is not None]
-        chances = [_with_beavers(chance, rules) for chance in decisions.chances] if rules.cube else []
+        decisions = walk(record, jacoby=rules.jacoby).with_beavers(rules.beavers, rules.raccoons)
+        rolls = [roll for roll in decisions.rolls if roll.play is not None]
+        chances = decisions.chances if rules.cube else ()
         evaluator = self._advisor.evaluator
         confirm = confirming_rollout(evaluator)
         judgements = judge_plays(rolls, evaluator, cube=rules.cube, confirm=confirm, jobs=1)
@@ -159,11 +155,6 @@ def _rolled_out(objection: Objection) -> str:
     measured = objection.cube if objection.cube is not None else objection.choice and objection.choice.rolled
     se = measured and measured.se
     return "" if se is None else f" (rollout, \u00b1 {se:.3f})"
-
-
-def _with_beavers(moment: _Moment, rules: SessionRules) -> _Moment:
-    """Return `moment` with the rules on beavers, which a record does not contain."""
-    return replace(moment, state=replace(moment.state, beavers=rules.beavers, raccoons=rules.raccoons))
 
 
 def _errors(losses: list[float]) -> Errors:

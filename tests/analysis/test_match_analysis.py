@@ -30,6 +30,7 @@ from motif.board.game_record import (
 )
 from motif.board.mat_file import parse_mat
 from motif.board.match_state import MatchState
+from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.doubling import cube_decision
 from motif.evaluators import Probabilities, load_evaluator
@@ -348,6 +349,27 @@ def test_a_review_uses_the_cube_as_the_analysis_does(match, tags):
     assert [one.luck for one in rolls] == list(analysis.lucks)
     for own, other in zip(found.players(), analysis.to_dict()["players"], strict=True):
         assert own["cube"]["decisions"] == other["cube"]["decisions"]
+
+
+@pytest.mark.parametrize("answer", ["beaver", "take"])
+def test_a_review_may_allow_beavers_which_a_record_does_not_contain(answer):
+    def reviewed(**rules):
+        found = Review(doubled(f"double {answer}"), Sure(0.4), **rules)
+        acts = [one for part in found.parts() for one in found.records(part) if not one["is_play"]]
+        return {one["kind"]: one for one in acts}
+
+    without, allowed = reviewed(), reviewed(beavers=True)
+    assert (without["take"]["done"], allowed["take"]["done"]) == ("take", answer)
+    equities = {one["done"]: one["equity"] for one in allowed["take"]["candidates"]}
+    assert list(equities) == ["beaver", "take", "pass"]
+    assert equities["beaver"] == pytest.approx(2 * equities["take"], abs=0.002)
+    assert allowed["take"]["error"] == pytest.approx(1000 * (equities["beaver"] - equities[answer]))
+    assert allowed["take"]["best"] == "beaver"
+    doubles = {one["done"]: one["equity"] for one in allowed["double"]["candidates"]}
+    lost = doubles["no double"] - doubles["double, beaver"]
+    assert allowed["double"]["error"] == pytest.approx(1000 * lost)
+    assert allowed["double"]["error"] > without["double"]["error"] + 100
+    assert parse_position(allowed["double"]["id"])[1].beavers
 
 
 def test_totals_are_sums_over_decisions(match):

@@ -461,6 +461,39 @@ def test_answers_to_an_error_are_judged_by_its_analysis(client):
     assert "answer must be one of take, pass, no double" in judged(doubled, "redouble")["message"]
 
 
+def test_a_beaver_is_an_answer_where_the_analysis_has_one(client):
+    question = {"id": ID, "is_play": False, "done": "take"}
+
+    def judged(answer, **candidates):
+        listed = [{"done": done.replace("_", " "), "equity": value} for done, value in candidates.items()]
+        asked = {"key": "a:0", "kind": "error", "question": {**question, "candidates": listed}}
+        return client.post("/api/v1/learn", json={**asked, "answer": answer}).json()
+
+    taken = judged("take", beaver=0.4, take=0.2, **{"pass": -1})
+    assert (taken["cost"], taken["best"], taken["right"]) == (pytest.approx(0.2), "beaver", False)
+    assert judged("beaver", beaver=0.4, take=0.2, **{"pass": -1})["right"]
+    assert judged("take", beaver=-0.4, take=-0.2, **{"pass": -1})["best"] == "take"
+    known = {"no_double": -0.1, "double,_take": -0.2, "double,_pass": 1}
+    assert judged("double", **known)["cost"] == pytest.approx(0.1)
+    assert judged("double", **known, **{"double,_beaver": -0.4})["cost"] == pytest.approx(0.3)
+
+
+def test_a_review_has_the_rules_of_its_session(client):
+    rules = {"opponent": "random", "beavers": True, "jacoby": True, "seed": 4}
+    state = client.post("/api/v1/games", json=rules).json()
+    while state["asks"] != "next":
+        path, decision = f"/api/v1/games/{state['game']}", {"do": "resign", "lose": "single"}
+        if state["asks"] != "play" and not state["can"]["resign"]:
+            decision = {"do": "take" if state["asks"] == "answer" else "roll"}
+        elif len(state["log"]) < 2:
+            decision = {"do": "play", "play": next(one for one in state["tree"]["plays"] if one is not None)}
+        state = client.post(path, json={"revision": state["revision"], **decision}).json()
+    lines = reviewed(client, game=state["game"], number=1, player="pubeval")
+    first = next(one for line in lines for one in line.get("decisions", []))
+    place = client.post("/api/v1/position", json={"id": first["id"]}).json()
+    assert (place["beavers"], place["jacoby"]) == (True, True)
+
+
 def test_questions_are_small_and_finite(client):
     question = {"id": ID, "is_play": False, "board": [0] * 26, "candidates": []}
 

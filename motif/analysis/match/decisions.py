@@ -134,13 +134,14 @@ class MatchDecision:
     def _outcome(self) -> str:
         """The candidate that happened: the action or, for a double, the action with its answer."""
         if self.done == DOUBLE and isinstance(self.moment, CubeChance) and self.moment.answer:
-            return f"double, {PASS if self.moment.answer == 'drop' else TAKE}"
+            answers = {"drop": PASS, "beaver": BEAVER if self.moment.state.beavers else TAKE}
+            return f"double, {answers.get(self.moment.answer, TAKE)}"
         return self.done
 
     def _difference_of(self, known: Mapping[str, Candidate]) -> float | None:
         """Return the equity lost by the action among candidates of one source; None if there are none."""
         if self.kind == DOUBLE:
-            answers = [known[one].equity for one in ("double, take", "double, pass") if one in known]
+            answers = [one.equity for name, one in known.items() if name != NO_DOUBLE]
             if not answers or NO_DOUBLE not in known:
                 return None
             gain = difference_shown(min(answers), known[NO_DOUBLE].equity)
@@ -271,14 +272,14 @@ def _plays(judgements: Sequence[JudgedRoll]) -> Iterator[MatchDecision]:
 
 def decision_of_act(act: CubeAct) -> MatchDecision:
     """Return a cube action as a decision of the match."""
-    # In a record, a beaver is a take: the states of `walk` do not allow beavers.
-    assert act.done != BEAVER
-    decision, rolled, answers = act.decision, act.rolled, act.done in (TAKE, PASS)
+    decision, rolled, answers = act.decision, act.rolled, act.done in (TAKE, PASS, BEAVER)
     known = decision.equities
+    if act.chance.state.beavers and decision.doubled is not None and (answers or decision.should_beaver):
+        known["double, beaver"] = decision.doubled + decision.cost(BEAVER)
     none_se, taken_se = (rolled and rolled.equity_se) or (None, None)
     errors = {"no double": none_se, "double, take": taken_se, "take": taken_se}
     if answers:
-        best = TAKE if decision.should_take else PASS
+        best: str = decision.answer
         # The equities are the doubler's.
         known = {name.removeprefix("double, "): -one for name, one in known.items() if name != NO_DOUBLE}
     else:

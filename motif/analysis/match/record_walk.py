@@ -104,6 +104,17 @@ class Walk:
     rolls: tuple[PlayedRoll, ...]
     chances: tuple[CubeChance, ...]
 
+    def with_beavers(self, beavers: bool, raccoons: bool) -> "Walk":
+        """Return the decisions with the rules on beavers, which a record does not contain."""
+
+        def ruled(state: MatchState) -> MatchState:
+            return replace(state, beavers=beavers, raccoons=raccoons)
+
+        return Walk(
+            tuple(replace(one, state=ruled(one.state)) for one in self.rolls),
+            tuple(replace(one, state=ruled(one.state)) for one in self.chances),
+        )
+
 
 def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
     """Return all rolls and chances to double of `record`.

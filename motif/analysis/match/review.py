@@ -84,14 +84,18 @@ Reviewed = ReviewedRoll | ReviewedCube
 class Review:
     """A match analysis in batches, which `parts` yields.
 
-    If the record says that there is no cube, it is ignored, as by `analyse_match`.
+    If the record says that there is no cube, it is ignored, as by `analyse_match`.  It does not say whether
+    `beavers` and `raccoons` are allowed.
     """
 
-    def __init__(self, record: MatchRecord, evaluator: Evaluator) -> None:
+    def __init__(
+        self, record: MatchRecord, evaluator: Evaluator, *, beavers: bool = False, raccoons: bool = False
+    ) -> None:
         """Raise `RecordError` if there are no rolls."""
         self.record = record
         self.evaluator, self._confirm = evaluator, confirming_rollout(evaluator)
-        self._walk, self._cube_used = walk(record), uses_cube(record)
+        self._walk = walk(record).with_beavers(beavers, raccoons)
+        self._cube_used = uses_cube(record)
         if not self._walk.rolls:
             raise RecordError("nothing to analyse: the record has no rolls")
         self._decisions: list[MatchDecision] = []
@@ -199,7 +203,7 @@ def _shown(moment: Moment) -> dict[str, object]:
         "game": moment.game,
         "move": moment.move,
         "on_roll": moment.player,
-        "id": moment.id,
+        "id": moment.xgid if state.beavers else moment.id,  # a Match ID does not include beavers
         "xgid": moment.xgid,
         "board": moment.position.board.tolist(),
         "cube": state.cube,

@@ -286,7 +286,7 @@ export class Analysis {
     const drawn = plays ?? (one.is_play && one.done !== null ? [[one.done, "played"], ...(one.best !== one.done && one.error >= LEAST && one.counts ? [[one.best, "better"]] : [])] : []);
     if (!plays && drawn.length === 1) drawn[0][1] = "better";
     this.board.show({
-      board, cube: { value: one.cube, owner, offered: ["take", "pass"].includes(one.done) }, by: mine ? "me" : "opponent",
+      board, cube: { value: one.cube, owner, offered: one.kind === "take" }, by: mine ? "me" : "opponent",
       dice: one.is_play ? diceOf(one.dice, mine ? "me" : "opponent") : null,
       arrows: drawn.map(([play, kind]) => ({ moves: movesOf(play), board, mine, kind })),
     });

@@ -11,7 +11,6 @@ import { t } from "./texts.js";
 import { frame, player, retried } from "./view.js";
 
 const KINDS = ["error", "opening", "reply", "bearoff", "cube"];
-const TO_TAKE = ["take", "pass", "drop", "beaver"];
 
 export async function open(view, rest) {
   const [kind, analysis] = rest.split("/");
@@ -75,7 +74,7 @@ class Quiz {
   }
 
   get isTake() {
-    return TO_TAKE.includes(this.card?.question.done);
+    return this.card?.question.kind === "take";
   }
 
   ask(card, turn) {
@@ -105,7 +104,7 @@ class Quiz {
         positionLink(this.card.question.id));
     }
     if (this.card.question.is_play) return show(this.actions, this.mover.buttons());
-    const choices = this.isTake ? ["take", "pass"] : this.kind === "error" ? ["double", "no double"] : ["no double", "double, take", "double, pass"];
+    const choices = this.isTake ? ["take", "pass", "beaver"].slice(0, this.card.question.candidates?.length || 2) : this.kind === "error" ? ["double", "no double"] : ["no double", "double, take", "double, pass"];
     return show(this.actions, choices.map((one) => button(actionWords(one), () => this.judge(one), { id: `answer-${one.replaceAll(/[^a-z]+/g, "-")}` })));
   }
 

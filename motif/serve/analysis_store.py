@@ -60,6 +60,10 @@ _ANALYSIS = "id, name, made, game, number, seat, heading, content, decisions, pl
 _SHOWN = 'id AS analysis, name, made, game, number, seat, heading AS "match", players, themes'
 _UNKNOWN = "unknown analysis: it was deleted, or never stored"
 _CARD = "key, kind, analysis, question, box, due, asked, known"
+_OTHERS = "other"
+"""Kind of the cards of the player whom the reader no longer is, which are not asked."""
+_Learned = dict[tuple[object, object], tuple[int, ...]]
+"""Box, due time and counts of cards, by `_error_key`."""
 
 
 class Source(NamedTuple):
@@ -131,17 +135,19 @@ class AnalysisStore(Database):
     ) -> str:
         """Store a new analysis of `source`, with the review's `heading`, and return its ID.
 
-        `known` is the ID of an analysis that is repeated.
+        `known` is the ID of an analysis that is repeated.  A finished one of the same games stays until this
+        one is finished, which may never happen.
         """
         if known is None and source.game is not None:
             found = connection.execute(
-                "SELECT id FROM analyses WHERE game = ? AND number IS ?", (source.game, source.number)
+                "SELECT id FROM analyses WHERE game = ? AND number IS ? AND players IS NULL",
+                (source.game, source.number),
             ).fetchone()
             known = found and found["id"]
-        kept = connection.execute("SELECT id, made FROM analyses WHERE id = ?", (known,)).fetchone()
-        name, made = kept or (secrets.token_urlsafe(_ID_BYTES), int(time.time()))
+        kept = connection.execute("SELECT id, made, seat FROM analyses WHERE id = ?", (known,)).fetchone()
+        name, made, seat = kept or (secrets.token_urlsafe(_ID_BYTES), int(time.time()), None)
         content = json.dumps({"content": source.content, "fast": source.is_fast})
-        where = source.game, source.number, source.seat
+        where = source.game, source.number, seat if source.seat is None else source.seat
         connection.execute(
             "INSERT OR REPLACE INTO analyses (id, name, made, game, number, seat, heading, content) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -171,7 +177,8 @@ class AnalysisStore(Database):
     ) -> None:
         """Store a finished analysis, which no longer needs its file.
 
-        An analysis of a whole session replaces the analyses of its games.
+        It replaces earlier analyses of the same game; one of a whole session replaces those of its games.
+        What the reader has learned of their errors stays.
         """
         connection.execute(
             "UPDATE analyses SET decisions = ?, players = ?, errors = ?, content = NULL WHERE id = ?",
@@ -181,12 +188,17 @@ class AnalysisStore(Database):
         if (row := connection.execute(query, (analysis,)).fetchone()) is None:
             return
         game, number, seat = row
-        if game is not None and number is None:
-            singles = "SELECT id FROM analyses WHERE game = ? AND number IS NOT NULL"
-            connection.execute(f"DELETE FROM cards WHERE analysis IN ({singles})", (game,))
-            connection.execute("DELETE FROM analyses WHERE game = ? AND number IS NOT NULL", (game,))
+        query = "SELECT id FROM analyses WHERE id = ? OR (game = ? AND (number IS ? OR ? IS NULL))"
+        replaced = [one["id"] for one in connection.execute(query, (analysis, game, number, number))]
+        learned: _Learned = {}
+        for one in replaced:
+            for card in connection.execute(f"SELECT {_CARD} FROM cards WHERE analysis = ?", (one,)):
+                with suppress(RecordError), _damage_refused():
+                    learned[_error_key(json.loads(card["question"]))] = tuple(card)[-4:]
+            connection.execute("DELETE FROM cards WHERE analysis = ?", (one,))
+            connection.execute("DELETE FROM analyses WHERE id = ? AND id <> ?", (one, analysis))
         if seat is not None:
-            _make_cards(connection, analysis, decisions, seat)
+            _make_cards(connection, analysis, decisions, seat, learned)
 
     @in_transaction
     def note_themes(self, connection: sqlite3.Connection, analysis: str, themes: dict[int, str]) -> None:
@@ -210,6 +222,20 @@ class AnalysisStore(Database):
                 return record | dict(content)
             return record | {"decisions": list(decisions), "players": with_ratings(players)}
 
+    def finished(self, game: str, number: int | None) -> Iterator[Record]:
+        """Yield the finished analyses of a session of the page, or of its game `number`, that can be read.
+
+        Those of the whole session come last.
+        """
+        rows = self.rows(
+            "SELECT id FROM analyses WHERE game = ? AND (number IS ? OR number IS NULL) "
+            "AND players IS NOT NULL ORDER BY number IS NULL, made DESC",
+            (game, number),
+        )
+        for row in rows:
+            with suppress(RecordError, NotStoredError):
+                yield self.read(row["id"])
+
     def ids(self) -> list[str]:
         """Return the IDs of all analyses, the latest first."""
         return [row["id"] for row in self.rows("SELECT id FROM analyses ORDER BY made DESC")]
@@ -231,16 +257,20 @@ class AnalysisStore(Database):
         return {"analyses": summaries, "overall": _overall(summaries)}
 
     def take_seat(self, analysis: str, seat: int) -> None:
-        """Store which player the reader is, whose errors become cards; raises the errors of `read`."""
+        """Store which player the reader is, whose errors become cards; raises the errors of `read`.
+
+        What was learned of the other player's errors stays, in case that player is chosen again.
+        """
         decisions = self.read(analysis).get("decisions", ())
 
         def work(connection: sqlite3.Connection) -> None:
             query = "UPDATE analyses SET seat = ? WHERE id = ?"
             if not connection.execute(query, (seat, analysis)).rowcount:
                 raise NotStoredError(_UNKNOWN)
-            connection.execute("DELETE FROM cards WHERE analysis = ?", (analysis,))
+            connection.execute("DELETE FROM cards WHERE analysis = ? AND asked = 0", (analysis,))
+            connection.execute("UPDATE cards SET kind = ? WHERE analysis = ?", (_OTHERS, analysis))
             with _damage_refused():
-                _make_cards(connection, analysis, decisions, seat)
+                _make_cards(connection, analysis, decisions, seat, {})
 
         self.done(work)
 
@@ -267,7 +297,7 @@ class AnalysisStore(Database):
             return None
         where, values = "kind = ? AND due <= ?", [kind, int(time.time())]
         if analysis is not None:
-            where, values = "analysis = ?", [analysis]
+            where, values = "kind = ? AND analysis = ?", [kind, analysis]
         query = (
             f"SELECT {_CARD}, (SELECT heading FROM analyses WHERE id = analysis) AS heading FROM cards "
             f"WHERE {where} AND key NOT IN ({', '.join('?' * len(skip))}) ORDER BY due, key"
@@ -315,8 +345,8 @@ class AnalysisStore(Database):
         """Count cards, due cards and right answers, by kind."""
         rows = self.rows(
             "SELECT kind, count(*) AS cards, sum(due <= ?) AS due, sum(asked) AS asked, sum(known) AS known, "
-            "sum(box >= 3) AS learned FROM cards GROUP BY kind",
-            (int(time.time()),),
+            "sum(box >= 3) AS learned FROM cards WHERE kind <> ? GROUP BY kind",
+            (int(time.time()), _OTHERS),
         )
         return {
             row["kind"]: CardCounts(
@@ -341,13 +371,23 @@ def is_error(decision: Record) -> bool:
 
 
 def _make_cards(
-    connection: sqlite3.Connection, analysis: str, decisions: Sequence[Record], seat: int
+    connection: sqlite3.Connection, analysis: str, decisions: Sequence[Record], seat: int, learned: _Learned
 ) -> None:
-    """Make cards of a player's errors; answered ones keep their boxes."""
+    """Make cards of a player's errors; those that were there, or were `learned`, keep their boxes."""
     for number, decision in enumerate(decisions):
         if is_error(decision) and decision["decider"] == seat:
-            row = (f"{analysis}:{number}", "error", analysis, json.dumps(decision), int(time.time()))
-            connection.execute(f"INSERT OR IGNORE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, 0, ?, 0, 0)", row)
+            known = learned.get(_error_key(decision), (0, int(time.time()), 0, 0))
+            row = (f"{analysis}:{number}", "error", analysis, json.dumps(decision), *known)
+            connection.execute(
+                f"INSERT INTO cards ({_CARD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (key) DO UPDATE SET kind = excluded.kind",
+                row,
+            )
+
+
+def _error_key(decision: Record) -> tuple[object, object]:
+    """Return what an error has in common with itself in another analysis: the position and the action."""
+    return decision.get("xgid"), decision.get("done")
 
 
 def _errors_of(decisions: Sequence[Record]) -> str:

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from mimetypes import guess_type
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 from urllib.parse import unquote
 
 from fastapi import APIRouter, FastAPI, Query, Request
@@ -235,8 +235,45 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
     one = await service.compute(
         partial(Review, record, evaluator, beavers=rules.beavers, raccoons=rules.raccoons)
     )
-    store = request.app.state.analyses if question.keep else None
-    return JsonLines(_review_lines(_review_records(one, source, store, question.analysis), service, cost))
+    store, known = request.app.state.analyses if question.keep else None, None
+    if store is not None and question.game is not None:
+        known = await service.stored(_finished, store, one, question)
+    if known is not None and len(known.part) == len(known.record["decisions"]):
+        records, cost = known.lines(), 0.0
+    elif known is not None:
+        records = _review_records(one, source, None, known.record["analysis"])
+    else:
+        records = _review_records(one, source, store, question.analysis)
+    return JsonLines(_review_lines(records, service, cost))
+
+
+class _Finished(NamedTuple):
+    """A finished analysis that has the decisions of a review."""
+
+    record: Record
+    part: list[Record]
+    """Those decisions."""
+
+    def lines(self) -> Iterator[Record]:
+        """Yield the lines of the review that was stored."""
+        record = self.record
+        yield {"match": record["match"] | {name: record[name] for name in ("analysis", "seat")}}
+        yield {"decisions": record["decisions"]}
+        yield {"players": record["players"]}
+        yield {"themes": record["themes"]}
+
+
+def _finished(store: AnalysisStore, review: Review, question: ReviewQuestion) -> _Finished | None:
+    """Return the analysis that answers a question about a game, unless it asks for another analyst."""
+    if question.game is None:
+        return None
+    is_any, analyst = question.player is None and not question.fast, review.evaluator.name
+    with suppress(StorageError, LookupError, TypeError):  # a damaged one answers nothing
+        for record in store.finished(question.game, question.number):
+            is_asked = is_any or record["match"]["player"] == analyst
+            if is_asked and (part := review.own_part(record["decisions"])) is not None:
+                return _Finished(record, part)
+    return None
 
 
 def _review_records(
@@ -244,12 +281,15 @@ def _review_records(
 ) -> Iterator[Record]:
     """Yield the lines of a review, which is stored while it is sent if `store` can be written.
 
-    The heading then has the ID of the analysis, which is null if it cannot be stored.
+    The heading then has the ID of the analysis, which is null if it cannot be stored.  `known` is the ID of
+    an analysis that is repeated or, without `store`, that has these decisions already.
     """
-    heading, analysis, decisions = review.heading(), None, list[Record]()
+    heading, analysis, decisions = review.heading(), known, list[Record]()
     if store is not None:
+        analysis = None
         with suppress(StorageError):
             analysis = store.begin(source, heading, known)
+    if store is not None or known is not None:
         heading |= {"analysis": analysis, "seat": source.seat}
     yield {"match": heading}
     parts = review.parts()
@@ -269,10 +309,10 @@ def _review_records(
     if store is not None:
         themes: dict[int, str] = {}
         for themes in themes_of(decisions, review.evaluator):
+            if analysis is not None and themes:  # at once: a reader may leave after the totals
+                with suppress(StorageError):
+                    store.note_themes(analysis, themes)
             yield {"themes": themes}
-        if analysis is not None and themes:
-            with suppress(StorageError):
-                store.note_themes(analysis, themes)
 
 
 async def _review_lines(

@@ -14,11 +14,12 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 import motif
 from motif.analysis.confirmation import CONFIRMED_Z
+from motif.analysis.match.review import Review
 from motif.board.marks import pr_rating
 from motif.board.mat_file import mat_text
 from motif.evaluators.known_players import own_name
 from motif.runtime.errors import RecordError
-from motif.serve import stored_analysis_api
+from motif.serve import page, stored_analysis_api
 from motif.serve.analysis_store import ANALYSES_FILE, DAYS, AnalysisStore, Source, is_error
 from motif.serve.bodies import encoded
 from motif.serve.database import NoRoomError, NotStoredError, StorageError
@@ -69,6 +70,7 @@ def decision(error=50.0, decider=0, counts=True):
 def kept(store, *decisions, seat=0, game=None, number=None):
     name = store.begin(Source("a.mat", "eA==", game, number, seat), {"names": ["A", "B"], "rolls": 1})
     player = dict.fromkeys(("name", "pr", "error_rate", "overall", "luck", "luck_adjusted_result"))
+    player["overall"] = {"decisions": 0}
     store.finish(name, decisions, [player, player])
     return name
 
@@ -140,6 +142,119 @@ def test_a_game_of_the_page_is_judged_for_its_player(client):
     faulty = client.post("/api/v1/review", json={"game": state["game"], "number": 2})
     assert (faulty.status_code, "number must be 1 to 1" in faulty.json()["message"]) == (400, True)
     assert client.post("/api/v1/review", json={"game": "AAAAAAAAAAAA"}).status_code == 404
+
+
+def a_game(client, **rules):
+    """A short game that the reader resigns."""
+    state = client.post("/api/v1/games", json={"opponent": "random", "seed": 4, **rules}).json()
+    return ended(client, state)
+
+
+def ended(client, state):
+    while state["asks"] not in ("next", "nothing"):
+        decision = {"do": "resign", "lose": "single"}
+        if not state["can"]["resign"]:
+            decision = {"do": "take" if state["asks"] == "answer" else "roll"}
+        elif state["asks"] == "play" and len(state["log"]) < 4:
+            decision = {"do": "play", "play": next(one for one in state["tree"]["plays"] if one is not None)}
+        state = decided(client, state, **decision)
+    return state
+
+
+def decided(client, state, **decision):
+    asked = {"revision": state["revision"], **decision}
+    return client.post(f"/api/v1/games/{state['game']}", json=asked).json()
+
+
+def test_a_finished_analysis_of_a_game_is_shown_again(client, monkeypatch):
+    game = a_game(client)["game"]
+    first = reviewed(client, game=game, number=1, player="pubeval")
+    monkeypatch.setattr(Review, "parts", lambda review: pytest.fail("it is computed again"))
+    again = reviewed(client, game=game, number=1, player="pubeval")
+    assert again[0] == first[0]
+    assert [one for line in again for one in line.get("decisions", [])] == [
+        one for line in first for one in line.get("decisions", [])
+    ]
+    assert [line["players"] for line in again if "players" in line] == [
+        line["players"] for line in first if "players" in line
+    ]
+    assert len(client.get("/api/v1/analyses").json()["analyses"]) == 1
+
+
+def test_a_game_of_an_analysed_session_is_not_counted_twice(client):
+    state = a_game(client, length=3, cube=False)
+    reviewed(client, game=state["game"], number=1, player="pubeval")
+    state = ended(client, decided(client, state, do="next"))
+    (whole, *_) = reviewed(client, game=state["game"], player="pubeval")
+    second = reviewed(client, game=state["game"], number=2, player="pubeval")
+    assert second[0]["match"]["analysis"] == whole["match"]["analysis"]
+    assert {one["game"] for line in second for one in line.get("decisions", [])} == {2}
+    history = client.get("/api/v1/history").json()
+    assert [one["analysis"] for one in history["analyses"]] == [whole["match"]["analysis"]]
+
+
+def test_a_session_that_went_on_is_analysed_anew(client):
+    state = a_game(client, length=3, cube=False)
+    first = reviewed(client, game=state["game"], player="pubeval")
+    state = ended(client, decided(client, state, do="next"))
+    second = reviewed(client, game=state["game"], player="pubeval")
+    assert second[0]["match"]["rolls"] > first[0]["match"]["rolls"]
+    (kept,) = client.get("/api/v1/analyses").json()["analyses"]
+    assert kept["analysis"] == second[0]["match"]["analysis"]
+
+
+def test_a_finished_analysis_stays_until_a_new_one_is_finished(store):
+    first = kept(store, decision(), game="g", number=1)
+    second = store.begin(Source("a.mat", "", "g", 1, 0), {"names": ["A", "B"], "rolls": 1})
+    assert store.begin(Source("a.mat", "", "g", 1, 0), {"names": ["A", "B"], "rolls": 1}) == second
+    assert store.read(first)["decisions"] == [decision()]
+    assert store.next_card("error")["key"] == f"{first}:0"
+    store.finish(second, [decision()], UNRATED)
+    assert store.ids() == [second]
+    assert store.next_card("error")["key"] == f"{second}:0"
+
+
+@pytest.mark.parametrize("number", [1, None])
+def test_what_was_learned_outlives_a_new_analysis(store, number):
+    errors = [decision() | {"xgid": name} for name in "abc"]
+    first = kept(store, *errors[:2], game="g", number=1)
+    due = store.answer(f"{first}:1", "error", errors[1], is_right=True)["due"]
+    second = kept(store, errors[2], errors[1], errors[0] | {"done": "13/9"}, game="g", number=number)
+    (left,) = {store.next_card("error", second, [f"{second}:0", f"{second}:2"])["key"]}
+    assert left == f"{second}:1"
+    card = store.next_card("error", second, [f"{second}:0", f"{second}:2"])
+    assert {name: card[name] for name in ("box", "due", "asked", "known")} == {
+        "box": 1,
+        "due": due,
+        "asked": 1,
+        "known": 1,
+    }
+    assert store.progress()["error"] == {"cards": 3, "due": 2, "asked": 1, "known": 1, "learned": 0}
+
+
+def test_the_reader_may_change_seats_and_come_back(store):
+    errors = [decision(), decision(), decision(decider=1)]
+    name = kept(store, *errors)
+    store.answer(f"{name}:0", "error", errors[0], is_right=True)
+    before = store.progress()
+    store.take_seat(name, 1)
+    assert store.progress()["error"] == {"cards": 1, "due": 1, "asked": 0, "known": 0, "learned": 0}
+    assert store.next_card("error")["key"] == store.next_card("error", name)["key"] == f"{name}:2"
+    store.take_seat(name, 0)
+    assert store.progress() == before
+
+
+def test_themes_are_kept_as_they_are_found(client, content, monkeypatch):
+    found = []
+
+    def themes(decisions, _):
+        yield {0: "blot"}
+        found.extend(client.get("/api/v1/analyses").json()["analyses"])
+
+    monkeypatch.setattr(page, "themes_of", themes)
+    name = reviewed(client, content=content)[0]["match"]["analysis"]
+    assert found[0]["players"]
+    assert client.get(f"/api/v1/analyses/{name}").json()["themes"] == {"0": "blot"}
 
 
 def test_one_that_was_cut_short_has_its_file(store):
@@ -479,15 +594,7 @@ def test_a_beaver_is_an_answer_where_the_analysis_has_one(client):
 
 
 def test_a_review_has_the_rules_of_its_session(client):
-    rules = {"opponent": "random", "beavers": True, "jacoby": True, "seed": 4}
-    state = client.post("/api/v1/games", json=rules).json()
-    while state["asks"] != "next":
-        path, decision = f"/api/v1/games/{state['game']}", {"do": "resign", "lose": "single"}
-        if state["asks"] != "play" and not state["can"]["resign"]:
-            decision = {"do": "take" if state["asks"] == "answer" else "roll"}
-        elif len(state["log"]) < 2:
-            decision = {"do": "play", "play": next(one for one in state["tree"]["plays"] if one is not None)}
-        state = client.post(path, json={"revision": state["revision"], **decision}).json()
+    state = a_game(client, beavers=True, jacoby=True)
     lines = reviewed(client, game=state["game"], number=1, player="pubeval")
     first = next(one for line in lines for one in line.get("decisions", []))
     place = client.post("/api/v1/position", json={"id": first["id"]}).json()

@@ -14,6 +14,7 @@ from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.players.ranking import cube_model_of
 from motif.runtime.errors import RecordError
+from motif.runtime.frames import Record
 
 _AT_ONCE = 8
 """Number of rolls per batch."""
@@ -112,6 +113,16 @@ class Review:
             "illegal_plays": [one._asdict() for one in illegal_plays(self.record)],
         }
 
+    def own_part(self, records: Sequence[Record]) -> list[Record] | None:
+        """Return those of the `records` of a finished review that are of this one's games.
+
+        None unless they have the same rolls, played in the same way.
+        """
+        games = {roll.game for roll in self._walk.rolls}
+        part = [one for one in records if one["game"] in games]
+        known = [(one["xgid"], one["done"]) for one in part if one["is_play"]]
+        return part if known == [(roll.xgid, _done(roll)) for roll in self._walk.rolls] else None
+
     def parts(self) -> Iterator[list[Reviewed]]:
         """Yield the decisions in order, with forced plays but without clear non-doubles."""
         chances = list(self._walk.chances) if self._cube_used else []
@@ -178,6 +189,11 @@ def _record(decision: MatchDecision, names: tuple[str, str], unit: CostUnit) -> 
     differences = zip(decision.candidates, decision.differences(), strict=True)
     candidates = [{**one.to_dict(), "difference": less} for one, less in differences]
     return {**decision.to_dict(names, unit), "candidates": candidates}
+
+
+def _done(roll: PlayedRoll) -> str | None:
+    """Return the play that is judged, in notation."""
+    return roll.play.notation if roll.play is not None and roll.is_judged else None
 
 
 def _order(moment: Moment) -> tuple[int, int]:

@@ -322,6 +322,7 @@ class AnalysisStore(Database):
     ) -> CardDue:
         """Store an answer, and return when its card is due again; raises `NoRoomError` for one card too many.
 
+        A right answer before a card is due changes neither its box nor when it is due.
         The errors of analyses count, too, but are always stored.
         """
         row = connection.execute(f"SELECT {_CARD} FROM cards WHERE key = ?", (key,)).fetchone()
@@ -332,14 +333,20 @@ class AnalysisStore(Database):
             )
         new = {"kind": kind, "analysis": None, "question": json.dumps(question)}
         card: Record = dict(row or new | dict.fromkeys(("box", "asked", "known"), 0))
-        box = min(card["box"] + 1, len(DAYS) - 1) if is_right else 0
-        due = int(time.time()) + (DAYS[box] * _DAY if is_right else _AGAIN_SECONDS)
+        now = int(time.time())
+        if not is_right:
+            box, due = 0, now + _AGAIN_SECONDS
+        elif row is not None and row["due"] > now:
+            box, due = row["box"], row["due"]
+        else:
+            box = min(card["box"] + 1, len(DAYS) - 1)
+            due = now + DAYS[box] * _DAY
         counts = card["asked"] + 1, card["known"] + is_right
         connection.execute(
             f"INSERT OR REPLACE INTO cards ({_CARD}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (key, card["kind"], card["analysis"], card["question"], box, due, *counts),
         )
-        return {"key": key, "box": box, "due": due, "days": DAYS[box] if is_right else 0}
+        return {"key": key, "box": box, "due": due, "days": round((due - now) / _DAY)}
 
     def progress(self) -> dict[str, CardCounts]:
         """Count cards, due cards and right answers, by kind."""

@@ -49,6 +49,7 @@ class CardQuestion(Question):
     kind: QuestionKind = "error"
     analysis: ItemId | None = None
     skip: Annotated[tuple[Key, ...], Field(max_length=500)] = ()
+    """Keys that were asked; those that are due are asked again, except among the errors of an `analysis`."""
 
 
 class CardAnswer(Question):
@@ -194,7 +195,8 @@ async def next_card(question: CardQuestion, request: Request) -> Response:
     store = _store(request)
 
     def found() -> Record:
-        card = store.next_card(question.kind, question.analysis, question.skip)
+        skip = question.skip if question.analysis else ()
+        card = store.next_card(question.kind, question.analysis, skip)
         if card is not None or question.kind == "error":
             return {"card": card}
         for _ in range(_TRIES):

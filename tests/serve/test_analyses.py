@@ -3,6 +3,7 @@
 import json
 import math
 import sqlite3
+import time
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -329,7 +330,11 @@ def test_only_errors_of_the_reader_become_cards(store):
 def test_right_answers_come_again_later_and_later(store, monkeypatch):
     now = 1_000_000
     monkeypatch.setattr("motif.serve.analysis_store.time.time", lambda: now)
-    days = [store.answer("opening:31", "opening", {"id": "x"}, True)["days"] for _ in range(len(DAYS))]
+    days = []
+    for _ in range(len(DAYS)):
+        due = store.answer("opening:31", "opening", {"id": "x"}, True)
+        days.append(due["days"])
+        now = due["due"]
     assert days == [*DAYS[1:], DAYS[-1]]
     missed = store.answer("opening:31", "opening", {"id": "x"}, False)
     assert (missed["box"], missed["days"]) == (0, 0)
@@ -337,6 +342,33 @@ def test_right_answers_come_again_later_and_later(store, monkeypatch):
     now += 601
     assert store.next_card("opening")["asked"] == len(DAYS) + 1
     assert store.progress()["opening"] == {"cards": 1, "due": 1, "asked": 8, "known": 7, "learned": 0}
+
+
+def test_a_right_answer_counts_only_when_the_question_is_due(store, monkeypatch):
+    now = 1_000_000
+    monkeypatch.setattr("motif.serve.analysis_store.time.time", lambda: now)
+    due = store.answer("opening:31", "opening", {"id": "x"}, True)
+    now += 3600
+    assert store.answer("opening:31", "opening", {"id": "x"}, True) == due
+    missed = store.answer("opening:31", "opening", {"id": "x"}, False)
+    now += 60
+    assert store.answer("opening:31", "opening", {"id": "x"}, True) == missed
+    assert store.progress()["opening"] == {"cards": 1, "due": 0, "asked": 4, "known": 3, "learned": 0}
+
+
+def test_a_missed_question_returns_when_it_is_due(client, tmp_path, monkeypatch):
+    name = kept(AnalysisStore(tmp_path), decision())
+    key, now = f"{name}:0", time.time()
+
+    def asked(**more):
+        question = {"kind": "error", "skip": [key], **more}
+        return client.post("/api/v1/learn/next", json=question).json()["card"]
+
+    AnalysisStore(tmp_path).answer(key, "error", {}, is_right=False)
+    assert asked() is None
+    monkeypatch.setattr("motif.serve.analysis_store.time.time", lambda: now + 601)
+    assert asked()["key"] == key
+    assert asked(analysis=name) is None
 
 
 def test_the_oldest_analyses_make_room(tmp_path, monkeypatch):
@@ -504,8 +536,8 @@ def test_a_trainer_asks_answerable_questions(client, kind, monkeypatch):
         answers = ["no double", "double, take", "double, pass"]
         best = cube["action"]
     known = 0
-    for play in answers:
-        asked = {"key": card["key"], "kind": kind, "question": question, "answer": play}
+    for number, play in enumerate(answers):  # each is a first answer
+        asked = {"key": f"{card['key']}:{number}", "kind": kind, "question": question, "answer": play}
         judged = client.post("/api/v1/learn", json=asked).json()
         assert judged["best"] == best
         # The card is random, and short rollouts may not confirm a cost.

@@ -55,7 +55,7 @@ class Quiz {
     show(this.actions);
     show(this.verdict, working());
     await retried(this.verdict, async () => {
-      const { card } = this.card ? this : await post("learn/next", { kind: this.kind, analysis: this.analysis, skip: this.skip });
+      const { card } = this.card ? this : await post("learn/next", { kind: this.kind, analysis: this.analysis, skip: this.skip.slice(-500) });
       if (!card) return this.end();
       const turn = card.question.is_play ? await post("turn", { id: card.question.id }) : null;
       return this.ask(card, turn);
@@ -135,7 +135,7 @@ class Quiz {
       const name = isPlay ? playName : actionWords;
       const made = name(answer), lost = costWords(cost, from, se), isClose = right && cost >= 0.02;
       const words = t(isClose ? "cube too close" : !right ? "quiz wrong" : cost < 0.0005 ? "quiz best" : "quiz right", { made, best: name(best), cost: lost, name: made, done: lost });
-      show(this.verdict, h("h2", { class: right ? "right" : "wrong" }, t(right ? "right" : "wrong")), source(t(right ? "comes again" : "comes soon", { count: days })));
+      show(this.verdict, h("h2", { class: right ? "right" : "wrong" }, t(right ? "right" : "wrong")), source(t(days ? "comes again" : "comes soon", { count: days })));
       show(this.message, words);
       announce(words);
       this.showActions();

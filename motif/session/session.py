@@ -339,11 +339,18 @@ class GameSession:
         return MatchRecord((first, second), self.rules.length, (*self._finished, *current), self._tags)
 
     def _act(self, action: Action, *, had_choice: bool = True) -> None:
-        """Apply `action`; without `had_choice` it was forced."""
-        self._progress.apply(action)
-        self._actions.append(action)
-        self._by_person.append(had_choice and self.seats[action.player].is_person)
-        self.plays = []
+        """Apply `action`; without `had_choice` it was forced.
+
+        It is recorded first, so that an interruption leaves a record that can be read.
+        """
+        before = self._actions, self._by_person, self.plays
+        by_person = [*self._by_person, had_choice and self.seats[action.player].is_person]
+        self._actions, self._by_person, self.plays = [*self._actions, action], by_person, []
+        try:
+            self._progress.apply(action)
+        except RecordError:
+            self._actions, self._by_person, self.plays = before
+            raise
         if (result := self._progress.result) is not None:
             most = result.points if self.gammons_count else self._progress.cube
             self._end(replace(result, points=min(result.points, most)))
@@ -361,7 +368,7 @@ class GameSession:
         return "dropped" if self._cube_kind == "drop" else "over"
 
     def _end(self, result: GameResult) -> None:
-        self.result = result
-        self._finished.append(self._game())
-        self.score = self._finished[-1].score_after
-        self.plays = []
+        game = replace(self._game(), result=result)
+        finished, score = [*self._finished, game], game.score_after
+        # At once: an interruption must not find the game both finished and in progress, or neither.
+        self._finished, self.score, self.result, self.plays = finished, score, result, []

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from motif.board.game_record import GameRecord, GameResult, Turn
+from motif.board.game_record import GameProgress, GameRecord, GameResult, Turn
 from motif.board.mat_file import mat_text, parse_mat
 from motif.board.moves import legal_plays
 from motif.board.outcome import outcome
@@ -46,6 +46,39 @@ def test_the_higher_die_begins_and_both_are_played(dice, first):
     assert (session.on_roll, session.roll) == (first, (max(dice), min(dice)))
     assert session.position == Position.start()
     assert session.plays == legal_plays(Position.start(), dice)
+
+
+@pytest.mark.parametrize("turns", range(1, 9))
+def test_an_interrupted_game_can_be_read(turns, monkeypatch):
+    session = begun()
+    finish(session, 5, turns=turns)
+    if session.roll is None:
+        session.set_dice((6, 3))
+    apply, before = GameProgress.apply, session.record().games[0].actions
+
+    def interrupted(progress, action):
+        apply(progress, action)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GameProgress, "apply", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        session.play(session.plays[0])
+    monkeypatch.undo()
+    (game,) = parse_mat(mat_text(session.record())).games
+    assert len(game.actions) == turns + 1
+    assert game.actions[:turns] == before[:turns]
+
+
+def test_an_action_that_is_refused_is_not_recorded(monkeypatch):
+    def refused(*_):
+        raise RecordError("no")
+
+    session = begun()
+    before = session.record(), session.plays
+    monkeypatch.setattr(GameProgress, "apply", refused)
+    with pytest.raises(RecordError, match="no"):
+        session.play(session.plays[0])
+    assert (session.record(), session.plays) == before
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,6 @@ _IN_MEMORY = 32
 _NAME_BYTES = 9
 _SHOWN_EVENTS = 12
 """Maximum number of events that are shown of a loaded game."""
-_LISTED = 20
 
 
 @dataclass
@@ -226,11 +225,10 @@ class GameStore:
             return rolls_view(game)
 
     def summaries(self) -> list[GameSummary]:
-        """List the most recently changed games, without damaged ones."""
+        """List all games, the most recently changed first, without damaged ones."""
         games: list[GameSummary] = []
         for row in self._database.listed():
-            if len(games) == _LISTED:
-                break
+            end_if_cancelled()
             with suppress(RecordError):
                 games.append(_read_summary(row))
         return games

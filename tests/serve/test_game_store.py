@@ -520,6 +520,11 @@ def _replays(monkeypatch) -> list[int]:
     return found
 
 
+def test_every_game_is_listed(store):
+    games = [begun(store, seed)["game"] for seed in range(23)]
+    assert [one["game"] for one in store.summaries()] == games[::-1]
+
+
 def test_a_list_replays_nothing(folder, store, replays):
     state = begun(store, length=3)
     state, _ = decided(store, state, random.Random(1))

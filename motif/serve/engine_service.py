@@ -280,7 +280,8 @@ class EngineService:
             what = f"{counted(count, 'position')} at this depth"
             raise SettingError(
                 f"a request may take {budget} s of computing time, but {what} would take about "
-                f"{cost:.0f} s: ask for fewer positions, or with less lookahead"
+                f"{cost:.0f} s: ask for fewer positions, or with less lookahead",
+                *["fast"] * (ask is RequestKind.REVIEW),  # what the page offers instead
             )
         if evaluator is None or (position is None and plays_endings(evaluator)):
             return max(effort * cost, _LOADING)

@@ -339,6 +339,14 @@ def test_the_roll_of_a_game_that_was_abandoned_is_not_an_error():
     assert [(one["game"], one["move"], one["done"]) for one in rolls] == [(1, 1, "8/5 6/5"), (1, 1, None)]
 
 
+def test_a_review_that_takes_too_long_is_refused_with_a_way_on(tmp_path, record):
+    with opened(tmp_path, budget=1) as client:
+        asked = {"content": b64encode(mat_text(record).encode()).decode(), "name": "a.mat"}
+        refused = client.post("/api/v1/review", json=asked)
+        assert (refused.status_code, refused.json()["fields"]) == (400, ["fast"])
+        assert client.post("/api/v1/review", json={**asked, "fast": True}).status_code == 200
+
+
 def test_a_review_names_the_games_whose_score_contradicts_the_game_before(client):
     text = BY_GNUBG.replace("Ann Lee : 4", "Ann Lee : 3")
     asked = {"content": b64encode(text.encode()).decode(), "player": "pubeval", "fast": True}

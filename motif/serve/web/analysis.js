@@ -38,7 +38,8 @@ export class Analysis {
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!this.fault.isConnected) this.view.prepend(this.fault);
-      show(this.fault, said(error), (this.match || !error.status) && button(t("try now"), () => this.begin({ ...asked, analysis: this.name }), { small: true }));
+      const fast = asked.fast || error.fields?.includes("fast"), isSlow = fast && !asked.fast;
+      show(this.fault, said(error), (isSlow || this.match || !error.status) && button(t(isSlow ? "fast" : "try now"), () => this.begin({ ...asked, analysis: this.name, fast }), { small: true }));
       this.bar?.remove();
     } finally {
       waiting.remove();
@@ -55,7 +56,7 @@ export class Analysis {
     this.open({ ...kept.match, analysis: kept.analysis, seat: kept.seat, number: kept.number }, kept.themes);
     this.decisions = kept.decisions;
     this.finish(kept.players);
-    if (number !== null && this.decisions[number]) this.select(number);
+    this.select(number);
     return this;
   }
 
@@ -139,7 +140,7 @@ export class Analysis {
     show(this.count, t("analysing", { done: this.rolls, all: this.match.rolls }));
     this.fill();
     this.drawCurve();
-    if (this.at === null && this.decisions.length) this.select(start);
+    if (this.at === null) this.select(start);
   }
 
   finish(players) {
@@ -159,7 +160,7 @@ export class Analysis {
     show(this.totals, h("h2", t("players table")), table(t("players table"), ["", this.nameOf(0), this.nameOf(1)], rows, { id: "players" }),
       source(t("judged by", { player: this.match.player })));
     this.fill();
-    if (this.decisions.length) this.select(this.numbers()[0] ?? 0);
+    this.select(this.numbers()[0] ?? 0);
     this.showLearn();
     announce(t("players table"));
   }
@@ -229,7 +230,7 @@ export class Analysis {
   }
 
   select(number) {
-    if (number === null) return;
+    if (!this.decisions[number]) return;
     this.at = number;
     const one = this.decisions[number];
     for (const row of this.list.children) row.toggleAttribute("aria-current", false);

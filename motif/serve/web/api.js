@@ -3,8 +3,8 @@
 import { t } from "./texts.js";
 import { here, still } from "./visit.js";
 
-/** What refusals are about, by status and perhaps path. */
-const FAULTS = { 404: "missing", 413: "size", 503: "busy", "400 position": "position", "400 review": "match", "400 games/loaded": "match" };
+/** What refusals are about, by field, or status and perhaps path. */
+const FAULTS = { fast: "long", 404: "missing", 413: "size", 503: "busy", "400 position": "position", "400 review": "match", "400 games/loaded": "match" };
 
 export class Problem extends Error {
   /** A refusal for a `reason` in the server's words, which are English. */
@@ -22,7 +22,7 @@ async function ask(path, options = {}) {
   const answer = await fetch(`/api/v1/${path}`, options).catch(away);
   if (!answer.ok) {
     const { status } = answer, { message, fields } = await answer.json().catch(() => ({}));
-    throw new Problem(message, message ? FAULTS[status] ?? FAULTS[`${status} ${path}`] : "server", status, fields);
+    throw new Problem(message, message ? FAULTS[fields] ?? FAULTS[status] ?? FAULTS[`${status} ${path}`] : "server", status, fields);
   }
   return answer;
 }

@@ -6,12 +6,9 @@ import { formatOf } from "./plays.js";
 import { t } from "./texts.js";
 import { retried } from "./view.js";
 
-/** Smallest error, in millipoints, that is tried again. */
-const TRIED = 20;
-
-/** The number of a player's errors that are tried again: those above three standard errors. */
+/** The number of a player's errors that are tried again: of 20 millipoints, above three standard errors. */
 export function errorCount(decisions, seat) {
-  return decisions.filter((one) => one.counts && one.decider === seat && one.error >= TRIED && one.error > 3 * (one.error_se ?? 0)).length;
+  return decisions.filter((one) => one.counts && one.decider === seat && one.error >= 20 && one.error > 3 * (one.error_se ?? 0)).length;
 }
 
 export function showResult(game, place) {

@@ -1,7 +1,7 @@
 // A game against motif.
 
-import { get, post, Problem, remove, text } from "./api.js";
-import { confirmed, tried, undoable } from "./dialog.js";
+import { get, post, Problem, text } from "./api.js";
+import { confirmed, tried } from "./dialog.js";
 import { announce, button, buttons, checkbox, h, linkTo, live, percent, positionLink, said, saveAs, section, show, table } from "./dom.js";
 import { offCounts, pipCounts, turned, unmoved } from "./drawing.js";
 import { useKeys } from "./keys.js";
@@ -10,10 +10,10 @@ import { pause } from "./pace.js";
 import { CENTRED, diceOf, movesOf, nameOf, resultWords, rulesOf, scoreOf, START } from "./plays.js";
 import { preference } from "./preferences.js";
 import { play as sound } from "./sound.js";
-import { deleted, newGame } from "./start.js";
+import { newGame } from "./start.js";
 import { lineOf, tell } from "./telling.js";
 import { t } from "./texts.js";
-import { frame, player, retried } from "./view.js";
+import { forget, frame, player, retried } from "./view.js";
 
 const LAST = "motif-game", TUTOR = "motif-tutor";
 /** Milliseconds before presses on the board and on Pass count: earlier ones were meant for what was there before. */
@@ -379,12 +379,7 @@ export class Game {
   }
 
   forget() {
-    const { game } = this.state;
-    deleted.add(game);
-    undoable(t("deleted", { name: `${this.opponent}, ${rulesOf(this.state.rules)}` }), () => tried(() => remove(`games/${game}`)).finally(() => deleted.delete(game)), () => {
-      deleted.delete(game);
-      location.hash = `#/play/${game}`;
-    });
+    forget(this.path, `${this.opponent}, ${rulesOf(this.state.rules)}`, () => { location.hash = `#/play/${this.state.game}`; }, () => {});
     localStorage.removeItem(LAST);
     location.hash = "#/play";
   }

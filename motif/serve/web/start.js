@@ -7,13 +7,11 @@ import { useKeys } from "./keys.js";
 import { CENTRED, formatOf, nameOf, START } from "./plays.js";
 import { stored } from "./preferences.js";
 import { t } from "./texts.js";
-import { frame, keptList, once, player, retried, when } from "./view.js";
+import { deleted, frame, keptList, once, player, retried, when } from "./view.js";
 import { leave, still } from "./visit.js";
 
 const LAST = "motif-game", WISHES = "motif-wishes";
 const SHOWN = 6;
-/** Games that are deleted, unless that is undone. */
-export const deleted = new Set();
 
 export async function open(view, name) {
   const wanted = name || localStorage.getItem(LAST);
@@ -73,7 +71,7 @@ function showStart(view, message = "") {
   retried(kept, async () => {
     const { games } = await get("games");
     if (told.textContent === t("fault away")) show(told);
-    const open = games.filter((one) => one.asks !== "nothing" && !deleted.has(one.game)).slice(0, SHOWN);
+    const open = games.filter((one) => one.asks !== "nothing" && !deleted.has(`games/${one.game}`)).slice(0, SHOWN);
     show(kept, open.length > 0 && section(t("kept games"), gameList(open)));
   });
   import("./play.js").catch(() => {}); // what the game itself needs, before it is asked for

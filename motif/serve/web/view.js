@@ -48,13 +48,23 @@ export function player(bar, isLight, name, { pips, off, score, tag } = {}) {
     off > 0 && h("span", t("off", { count: off })), score && h("span", { class: "score" }, score), tag && h("span", { class: "tag" }, tag));
 }
 
-/** A list of {href, words, more, path}; deleting can be undone for some seconds. */
+/** Paths of what is deleted, unless that is undone. */
+export const deleted = new Set();
+
+/** Deletes what is at `path` unless that is `undone` for some seconds, or `failed`. */
+export function forget(path, name, undone, failed = undone) {
+  const back = (then) => then(deleted.delete(path));
+  deleted.add(path);
+  undoable(t("deleted", { name }), async () => await tried(() => remove(path)) || back(failed), () => back(undone));
+}
+
+/** A list of {href, words, more, path}. */
 export function keptList(kept) {
-  return h("ul", { class: "kept" }, kept.map(({ href, words, more, path }) => {
+  return h("ul", { class: "kept" }, kept.filter(({ path }) => !deleted.has(path)).map(({ href, words, more, path }) => {
     const line = h("li", h("a", { href }, words, h("small", more)),
       button(t("delete"), () => {
         line.hidden = true;
-        undoable(t("deleted", { name: words }), async () => { line.hidden = await tried(() => remove(path)); }, () => { line.hidden = false; });
+        forget(path, words, () => { line.hidden = false; });
       }, { small: true, "aria-label": t("delete this", { name: words }) }));
     return line;
   }));

@@ -89,6 +89,18 @@ def test_actions_without_a_move_are_shown_over_the_board_for_a_second(paced, eve
     assert paced.locator(".banner").count() == 0
 
 
+def test_a_reader_without_a_move_is_told_so(paced):
+    own = {"do": "play", "roll": [6, 6], "play": "", "moves": [], "forced": True}
+
+    def change(state):
+        state["events"] = [{"who": "me", "board": state["board"], **own}]
+
+    answered(paced, change)
+    paced.click("#ok")
+    paced.wait_for_selector(".banner")
+    assert paced.text_content(".banner") == paced.text_content("#announcer") == "You: 6-6. No move"
+
+
 def test_the_opening_roll_is_shown(new_page, server):
     page = new_page(speed=None)
     page.goto(f"{server.address}/#/start")

@@ -63,15 +63,14 @@ export async function tell(board, events, { before, cube, names, message, seen =
         if (one.who === "opponent" || one.forced) {
           dice = diceOf(one.roll, one.who);
           draw();
-          const words = t(one.forced && one.who === "me" ? "told forced" : "told play", { who: name, roll: one.roll.join("-"), play: playName(one.play) });
+          const mine = one.who === "me", { length } = one.moves;
+          const words = t(!length ? "dances" : mine ? "told forced" : "told play", { who: name, roll: one.roll.join("-"), play: playName(one.play) });
           announce(words);
-          if (!one.moves.length) {
-            await banner(t("dances", { who: name, roll: one.roll.join("-") }));
-          } else {
-            if (one.who === "me") await banner(words);
-            else message(words);
+          if (mine || !length) await banner(words);
+          else message(words);
+          if (length) {
             if (events[k - 1]?.do === "begin") await pause("dice");
-            await board.animate(shown, one.moves, one.who === "me");
+            await board.animate(shown, one.moves, mine);
             await pause("rest");
           }
         }

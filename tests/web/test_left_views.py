@@ -1,5 +1,6 @@
 """What arrives late, or fails on the way: answers for positions and views that have been left."""
 
+import json
 import time
 
 import pytest
@@ -232,6 +233,86 @@ def test_a_game_deleted_elsewhere_stays_deleted(page, server):
         page.clock.fast_forward(8000)
     page.wait_for_function("() => !document.querySelector('.toast')")
     assert not page.is_visible(f"a[href$='{game}']")
+
+
+@pytest.mark.parametrize("view", ["start", "history"])
+def test_a_deleted_game_does_not_come_back_in_another_list(page, server, view):
+    begin(page, server, opponent="pubeval", seed=4)
+    game = game_of(page)
+    page.goto(f"{server.address}/#/history")
+    page.click(f"li:has(a[href$='{game}']) button")
+    page.evaluate("location.hash = '#/learn'")
+    page.wait_for_selector("#learn-opening")
+    with page.expect_response("**/api/v1/games"):
+        page.evaluate(f"location.hash = '#/{view}'")
+    page.wait_for_timeout(500)
+    assert not page.query_selector(f"a[href$='{game}']")
+    page.click("#undo-delete")
+    page.evaluate("location.hash = '#/learn'")
+    page.wait_for_selector("#learn-opening")
+    page.evaluate("location.hash = '#/history'")
+    page.wait_for_selector(f"a[href$='{game}']")
+
+
+@pytest.mark.parametrize("leaves", ["view", "position"])
+def test_a_rollout_that_was_left_is_stopped(page, server, leaves):
+    page.goto(f"{server.address}/#/position/{XGID}")
+    page.wait_for_selector("#save-svg")
+    stopped = []
+    page.on("requestfailed", lambda request: stopped.append(request.url.rpartition("/")[2]))
+    page.click(".roll-out")
+    page.wait_for_selector(".rolled progress")
+    if leaves == "view":
+        page.evaluate("location.hash = '#/learn'")
+    else:
+        page.fill("#id", "no ID")
+        page.click("#show-id")
+        page.wait_for_selector("#id-fault:not(:empty)")
+        assert not page.text_content(".rolled")
+    page.wait_for_timeout(1500)
+    assert stopped == ["rollout"]
+
+
+def test_a_hint_is_dropped_when_an_id_is_none(page, server):
+    page.goto(f"{server.address}/#/position/{XGID}")
+    page.wait_for_selector("#save-svg")
+    page.click("#setup-hint")
+    page.wait_for_selector(".advice .working")
+    page.fill("#id", "no ID")
+    page.click("#show-id")
+    page.wait_for_selector("#id-fault:not(:empty)")
+    assert not page.text_content(".advice")
+    page.click("#setup-hint")
+    page.wait_for_selector(".hint .equity")
+
+
+def test_keys_wait_for_the_first_decisions(page, server):
+    faults = []
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    heading = {"names": ["Ann", "Bob"], "length": 3, "player": "motif", "rolls": 9, "analysis": None}
+    page.route("**/api/v1/review", lambda route: route.fulfill(body=json.dumps({"match": heading}) + "\n"))
+    page.goto(f"{server.address}/#/analyse")
+    page.fill("#match-text", BY_GNUBG)
+    page.click("#analyse-text")
+    page.wait_for_selector("#decisions", state="attached")
+    for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "Enter", "h"):
+        page.keyboard.press(key)
+    assert faults == []
+
+
+def test_a_match_that_takes_too_long_can_be_analysed_fast(new_page, server):
+    page = new_page(language="de-DE")
+    words = "a request may take 1 s of computing time"
+    refusal = {"status": 400, "json": {"message": words, "fields": ["fast"]}}
+    page.route("**/api/v1/review", lambda route: route.fulfill(**refusal), times=1)
+    page.goto(f"{server.address}/#/analyse")
+    page.fill("#match-text", BY_GNUBG)
+    page.click("#analyse-text")
+    page.wait_for_selector(".fault:has-text('Zu lang für eine Analyse mit Vorausschau.')")
+    with page.expect_request("**/api/v1/review") as begun:
+        page.click(".fault button:has-text('Schnell')")
+    assert begun.value.post_data_json["fast"] is True
+    page.wait_for_selector("#players")
 
 
 def test_a_position_is_set_up_once_the_server_is_back(page, server):

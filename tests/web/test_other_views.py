@@ -66,6 +66,15 @@ def test_beavers_are_shown_judged_and_linked(page, server):
     assert shown_id(page).endswith(":1:0:10")
 
 
+def test_a_large_cube_can_be_set(page, server):
+    page.goto(f"{server.address}/#/position/{XGID.replace(':0:0:1:31:2:1:0:5:', ':7:1:1:00:0:0:0:0:')}")
+    page.wait_for_selector("#save-svg")
+    assert page.input_value("#set-cube") == "128"
+    page.select_option("#set-dice", "31")
+    page.wait_for_function("() => location.hash.includes('31')")
+    assert ":7:1:1:31:" in shown_id(page)
+
+
 def test_checkers_are_placed_and_removed(page, server):
     page.goto(f"{server.address}/#/position")
     page.wait_for_selector("#save-svg")

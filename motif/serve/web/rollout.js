@@ -1,6 +1,6 @@
 // Cubeful rollouts of plays or a cube decision.
 
-import { Problem, remove, stream } from "./api.js";
+import { Problem, stream } from "./api.js";
 import { button, fault, figure, h, percent, reveal, said, show, signed, source, table, within } from "./dom.js";
 import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
@@ -15,25 +15,25 @@ export function rolloutButton(place, about, isPlay) {
 
 /** Rolls out the `plays`, or by default the best ones, with each number of trials in `steps`. */
 async function rollOut(place, about, isPlay, steps, play = []) {
-  let job = null;
   const progress = h("progress", { max: steps.length, value: 0, "aria-label": t("roll it out") });
   const words = h("span");
   const result = h("div");
   const stopping = new AbortController();
-  const stop = button(t("stop"), () => {
-    if (job) remove(`jobs/${job}`).catch(() => {});
+  const end = () => {
+    clearInterval(watch);
     stopping.abort();
-  }, { small: true });
+  };
+  const stop = button(t("stop"), end, { small: true });
   const bar = h("div", { class: "analysing", role: "status" }, progress, words, stop);
   show(place, h("h3", t("roll it out")), bar, result);
+  const watch = setInterval(() => bar.isConnected || end(), 200); // the server stops what was left
   try {
     for (const [step, trials] of steps.entries()) {
       if (stopping.signal.aborted) break;
       const asked = { ...about, ...SETTINGS, trials, cubeful: !isPlay, compare: isPlay, play, stream: true };
       let error = null;
       await stream("rollout", asked, (line) => {
-        if (line.job) ({ job } = line);
-        else if (line.result) {
+        if (line.result) {
           show(result, isPlay ? playsTable(line.result) : cubeTable(line.result));
           if (!step) reveal(place);
         }
@@ -46,6 +46,7 @@ async function rollOut(place, about, isPlay, steps, play = []) {
   } catch (error) {
     if (error.name !== "AbortError") result.append(fault(said(error)));
   }
+  end();
   stop.remove();
   progress.remove();
   const more = 4 * steps.at(-1), ticked = () => [...result.querySelectorAll("input:checked")].map((one) => one.value);

@@ -15,7 +15,7 @@ import { leave } from "./visit.js";
 
 const OPENING = "4HPwATDgc/ABMA", LAST = "motif-position";
 const RULES = ["crawford", "jacoby", "beavers"];
-const CUBES = [1, 2, 4, 8, 16, 32, 64].map((one) => [one, one]);
+const CUBES = Array.from({ length: 16 }, (_, k) => [1 << k, 1 << k]);
 
 /** An address, and the board that was left there because it is no position yet. */
 let left = [];
@@ -87,7 +87,7 @@ class Setup {
   }
 
   read(asked, inAddress) {
-    leave();
+    this.clear();
     return retried(this.fault, () => this.accept(asked, inAddress), async (error) => {
       if (!this.place && asked.text !== OPENING) await this.read({ text: OPENING }, false);
       show(this.fault, said(error));
@@ -95,6 +95,7 @@ class Setup {
   }
 
   clear() {
+    leave();
     for (const one of [this.fault, this.boardFault, this.matchFault, this.advice, this.rolled]) show(one);
   }
 
@@ -178,7 +179,6 @@ class Setup {
     if (controls.dice.value) asked.dice = controls.dice.value;
     if (length) Object.assign(asked, { score: [own, other], crawford: controls.crawford.checked });
     else Object.assign(asked, { jacoby: controls.jacoby.checked, beavers: controls.beavers.checked });
-    leave();
     this.clear();
     if (this.shown.every((count) => !count)) return this.refuse();
     const points = Math.max(own, other);

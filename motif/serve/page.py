@@ -239,7 +239,7 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
     if store is not None and question.game is not None:
         known = await service.stored(_finished, store, one, question)
     if known is not None and len(known.part) == len(known.record["decisions"]):
-        records, cost = known.lines(), 0.0
+        records, cost = known.lines(one), 0.0
     elif known is not None:
         records = _review_records(one, source, None, known.record["analysis"])
     else:
@@ -250,17 +250,20 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
 class _Finished(NamedTuple):
     """A finished analysis that has the decisions of a review."""
 
+    store: AnalysisStore
     record: Record
     part: list[Record]
     """Those decisions."""
 
-    def lines(self) -> Iterator[Record]:
-        """Yield the lines of the review that was stored."""
+    def lines(self, review: Review) -> Iterator[Record]:
+        """Yield the lines of the review that was stored; themes are found if its reader left before."""
         record = self.record
         yield {"match": record["match"] | {name: record[name] for name in ("analysis", "seat")}}
         yield {"decisions": record["decisions"]}
         yield {"players": record["players"]}
         yield {"themes": record["themes"]}
+        if not record["themes"]:
+            yield from _theme_lines(review, self.part, self.store, record["analysis"])
 
 
 def _finished(store: AnalysisStore, review: Review, question: ReviewQuestion) -> _Finished | None:
@@ -272,7 +275,7 @@ def _finished(store: AnalysisStore, review: Review, question: ReviewQuestion) ->
         for record in store.finished(question.game, question.number):
             is_asked = is_any or record["match"]["player"] == analyst
             if is_asked and (part := review.own_part(record["decisions"])) is not None:
-                return _Finished(record, part)
+                return _Finished(store, record, part)
     return None
 
 
@@ -307,12 +310,18 @@ def _review_records(
             store.finish(analysis, decisions, players)
     yield {"players": with_ratings(players)}
     if store is not None:
-        themes: dict[int, str] = {}
-        for themes in themes_of(decisions, review.evaluator):
-            if analysis is not None and themes:  # at once: a reader may leave after the totals
-                with suppress(StorageError):
-                    store.note_themes(analysis, themes)
-            yield {"themes": themes}
+        yield from _theme_lines(review, decisions, store, analysis)
+
+
+def _theme_lines(
+    review: Review, decisions: list[Record], store: AnalysisStore, analysis: str | None
+) -> Iterator[Record]:
+    """Yield the themes found so far, which are stored at once: a reader may leave after the totals."""
+    for themes in themes_of(decisions, review.evaluator):
+        if analysis is not None and themes:
+            with suppress(StorageError):
+                store.note_themes(analysis, themes)
+        yield {"themes": themes}
 
 
 async def _review_lines(

@@ -258,6 +258,15 @@ def test_themes_are_kept_as_they_are_found(client, content, monkeypatch):
     assert client.get(f"/api/v1/analyses/{name}").json()["themes"] == {"0": "blot"}
 
 
+def test_themes_that_were_not_found_are_found_when_a_game_is_shown_again(client, monkeypatch):
+    game = a_game(client)["game"]
+    monkeypatch.setattr(page, "themes_of", lambda *_: iter([]))
+    name = reviewed(client, game=game, number=1)[0]["match"]["analysis"]
+    monkeypatch.setattr(page, "themes_of", lambda *_: iter([{0: "blot"}]))
+    assert reviewed(client, game=game, number=1)[-1] == {"themes": {"0": "blot"}}
+    assert client.get(f"/api/v1/analyses/{name}").json()["themes"] == {"0": "blot"}
+
+
 def test_one_that_was_cut_short_has_its_file(store):
     name = store.begin(Source("a.mat", "eA==", is_fast=True), {"names": ["A", "B"]})
     assert store.read(name) | {"made": 0} == {

@@ -42,7 +42,7 @@ def motif(line: str) -> None:
 
 def strength(path: Path) -> None:
     """Draw error rates in contact positions, and points per game against PubEval, by version."""
-    records = read_records(ROOT / RECORDS)
+    records = {name: one for name, one in read_records(ROOT / RECORDS).items() if not one.missing}
     names = [name for name in VERSIONS if name in records]
     with picture(path, 5.6, "Strength by version, without lookahead") as figure:
         upper, lower = figure.subplots(2, 1, sharex=True)
@@ -58,6 +58,8 @@ def strength(path: Path) -> None:
         lower.errorbar(range(len(names)), *map(list, zip(*points, strict=True)), **look)
         lower.set_ylabel("points per game\nagainst PubEval")
         for name, shown in OTHERS.items():
+            if name not in records:
+                continue
             upper_level, lower_level = records[name].error_rates["contact"].er, records[name].ppg or 0.0
             for axes, level in ((upper, upper_level), (lower, lower_level)):
                 side = "top" if axes is lower and name == "wildbg" else "bottom"

@@ -22,7 +22,7 @@ from motif.cli.options import (
     picture_option,
 )
 from motif.cli.printing import note, percent, print_board, print_table, printed_json, say, write_records
-from motif.evaluators.known_players import entry_of, static_words, without_plies
+from motif.evaluators.known_players import static_words, without_plies
 from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Record
 from motif.runtime.layout import sentence
@@ -207,8 +207,7 @@ def print_answer(answer: "CubeAnswer", player: str, json: bool, *, modelled: boo
         return
     print_board(answer.position, answer.decision.state)
     _print_decision(answer, player, modelled)
-    entry = entry_of(answer.evaluator.without_lookahead.name)
-    if entry is not None and not entry.gives_chances and not answer.decision.exact:
+    if not answer.evaluator.gives_chances and not answer.decision.exact:
         note(f"{player}'s probabilities only rank plays: they are too inaccurate for cube decisions")
     if "bras" in record:
         _print_bras(record["bras"])

@@ -100,7 +100,7 @@ class BrasEvaluator(StaticEvaluator):
         self.formula = formula
         heads = {"win": linear_head(0.0, formula.row / formula.sigma)}
         weights = WeightFile(name, 0, None, BRAS_SET, {"contact": heads})
-        super().__init__(name, weights_model(weights), weights)
+        super().__init__(name, weights_model(weights), weights, gives_chances=False)
 
     def details(self, position: PositionLike) -> dict[str, object]:
         """Return the features, D, g, S_me and S_op of one position; see `Evaluator.details`."""

@@ -56,6 +56,11 @@ class CompositeEvaluator(Evaluator):
         self.parts = tuple(parts[one] if one in parts else parts[_DEFAULTS[one]] for one in CLASS_NAMES)
         """The parts in the order of the class codes."""
 
+    @property
+    def gives_chances(self) -> bool:
+        """See `Evaluator.gives_chances`."""
+        return all(part.gives_chances for part in self.parts)
+
     def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         boards = as_boards(positions)

@@ -129,6 +129,12 @@ class Evaluator(ABC):
         """The static evaluator behind the lookahead; the evaluator itself if there is no lookahead."""
         return self
 
+    @property
+    def gives_chances(self) -> bool:
+        """Whether the probabilities are accurate enough for cube decisions, not only to rank plays."""
+        static = self.without_lookahead
+        return static is self or static.gives_chances
+
     @abstractmethod
     def evaluate_many(self, positions: ArrayLike) -> Float32Array:
         """Return the five cumulative probabilities float32 (n, 5) of `positions` int8 (n, 26).
@@ -243,6 +249,11 @@ class CubefulEvaluator(Evaluator):
         """See `Evaluator.without_lookahead`."""
         static = self._base.without_lookahead
         return self if static is self._base else static.with_cube(self.cube_model, self._side)
+
+    @property
+    def gives_chances(self) -> bool:
+        """See `Evaluator.gives_chances`."""
+        return self._base.gives_chances
 
     def with_cube(self, cube_model: CubeModel, side: int = 0) -> Evaluator:
         """See `Evaluator.with_cube`."""

@@ -63,7 +63,7 @@ class PhaseEvaluator(StaticEvaluator):
         linear = switched_equities(SLOPE * _ROW / (HIGHEST - LOWEST))
         heads = {"win": linear_head(float(bias), linear)}
         weights = WeightFile("phase", 0, None, PHASE_SET, {"contact": heads})
-        super().__init__("phase", weights_model(weights), weights)
+        super().__init__("phase", weights_model(weights), weights, gives_chances=False)
 
     def details(self, position: PositionLike) -> dict[str, object]:
         """Return the features for the phase of the player who moved last, and the score."""

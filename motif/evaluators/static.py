@@ -90,8 +90,11 @@ class Trace(NamedTuple):
 class StaticEvaluator(Evaluator):
     """An evaluator that uses a compiled model."""
 
-    def __init__(self, name: str, model: Model, weights: WeightFile | None = None) -> None:
+    def __init__(
+        self, name: str, model: Model, weights: WeightFile | None = None, *, gives_chances: bool = True
+    ) -> None:
         self.name = name
+        self._gives_chances = gives_chances
         self.model = model
         self.weights = weights
         """The weight file of the model, if there is one."""
@@ -104,6 +107,15 @@ class StaticEvaluator(Evaluator):
     def fingerprint(self) -> str:
         """See `Evaluator.fingerprint`."""
         return model_fingerprint(self.model)
+
+    @property
+    def gives_chances(self) -> bool:
+        """See `Evaluator.gives_chances`."""
+        return self._gives_chances
+
+    def with_model(self, model: Model, name: str = "") -> "StaticEvaluator":
+        """Return the evaluator with a changed `model` and, if given, another name."""
+        return StaticEvaluator(name or self.name, model, self.weights, gives_chances=self._gives_chances)
 
     def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
@@ -370,7 +382,7 @@ def filtered(evaluator: StaticEvaluator, kept: int | None = None, *, share: floa
         kept = min(math.ceil(share * weights.move_filter.kept), MAX_KEPT)
     if not 1 <= kept <= MAX_KEPT:
         raise SettingError(f"a move filter keeps 1 to {MAX_KEPT} plays, not {kept}")
-    return StaticEvaluator(evaluator.name, evaluator.model._replace(kept=kept), weights)
+    return evaluator.with_model(evaluator.model._replace(kept=kept))
 
 
 def weights_of(evaluator: Evaluator) -> WeightFile:
@@ -394,7 +406,7 @@ def with_bearoff(evaluator: StaticEvaluator) -> StaticEvaluator:
     if evaluator.model.kind != WEIGHTS_MODEL:
         raise PlayerError(f"{evaluator.name!r} ranks plays by a score: bearoff tables need a weight file")
     model = evaluator.model._replace(bearoff=bearoff_tables())
-    return StaticEvaluator(evaluator.name + BEAROFF_SUFFIX, model, evaluator.weights)
+    return evaluator.with_model(model, evaluator.name + BEAROFF_SUFFIX)
 
 
 def without_calibration(evaluator: StaticEvaluator) -> StaticEvaluator:
@@ -402,19 +414,19 @@ def without_calibration(evaluator: StaticEvaluator) -> StaticEvaluator:
     if not len(evaluator.model.knots):
         return evaluator
     model = evaluator.model._replace(knots=knot_tables({}))
-    return StaticEvaluator(evaluator.name, model, evaluator.weights)
+    return evaluator.with_model(model)
 
 
 def pubeval() -> StaticEvaluator:
     """Gerald Tesauro's PubEval (1993)."""
-    return StaticEvaluator(
-        "pubeval", table_model(pubeval_tables())._replace(calibration=_PUBEVAL_CALIBRATION)
-    )
+    model = table_model(pubeval_tables())._replace(calibration=_PUBEVAL_CALIBRATION)
+    return StaticEvaluator("pubeval", model, gives_chances=False)
 
 
 def simple() -> StaticEvaluator:
     """Return the hand-made start player."""
-    return StaticEvaluator("simple", table_model(simple_tables())._replace(calibration=_SIMPLE_CALIBRATION))
+    model = table_model(simple_tables())._replace(calibration=_SIMPLE_CALIBRATION)
+    return StaticEvaluator("simple", model, gives_chances=False)
 
 
 def from_weight_file(path: Path | str, name: str | None = None) -> StaticEvaluator:

@@ -6,6 +6,7 @@ writing a file again produces the same file.
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -264,9 +265,13 @@ def _yaml(values: Mapping[str, Any], **style: Any) -> str:
     return yaml_text(values, width=10**6, **style)
 
 
+_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
 def _key(name: str) -> str:
-    """Return `name` as a key, quoted if YAML 1.1 would read it differently, such as ``off``."""
-    return name if yaml.safe_load(name) == name else f'"{name}"'
+    """Return `name` as a key, quoted unless it is a word that YAML 1.1 also reads as a text (not ``off``)."""
+    is_plain = _WORD.fullmatch(name) and yaml.safe_load(name) == name
+    return name if is_plain else json.dumps(name, ensure_ascii=False)
 
 
 def _number(value: float) -> str:

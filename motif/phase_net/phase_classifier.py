@@ -59,6 +59,7 @@ class PhaseNet:
         """
         self.scales = np.array([one.scale for one in PHASE_SET.parameters], np.float64)
         self.scaling = scaling
+        self._batch = batch
         bits = np.random.MT19937(np.random.SeedSequence(seed))
         self.regressor = MLPRegressor(
             hidden_layer_sizes=HIDDEN,
@@ -80,8 +81,9 @@ class PhaseNet:
         # Fitting allocates the arrays, whose contents are then replaced.
         self.regressor.set_params(max_iter=1)
         with one_thread(), _interruptible():
-            self.regressor.fit(np.zeros((self.regressor.batch_size, len(PHASE_SET)), np.float32),
-                               np.zeros(self.regressor.batch_size, np.float32))  # fmt: skip
+            self.regressor.fit(
+                np.zeros((self._batch, len(PHASE_SET)), np.float32), np.zeros(self._batch, np.float32)
+            )
         weights, biases = layers
         first = weights[0] if self.scaling else weights[0] * self.scales[:, None]
         self.regressor.coefs_ = [first.astype(np.float32), *(rows.astype(np.float32) for rows in weights[1:])]
@@ -106,7 +108,8 @@ class PhaseNet:
         """
         inputs = self._shown(inputs)
         # Only `fit` resets the optimiser.
-        self.regressor.set_params(learning_rate_init=rate, max_iter=1)
+        batch = min(self._batch, len(inputs))
+        self.regressor.set_params(learning_rate_init=rate, max_iter=1, batch_size=batch)
         for epoch in range(epochs):
             with one_thread(), _interruptible():
                 (self.regressor.partial_fit if epoch else self.regressor.fit)(inputs, targets)

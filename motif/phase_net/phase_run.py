@@ -21,7 +21,7 @@ import numpy as np
 
 from motif.board.packed import Board
 from motif.contests.pairs import Contest, play_contest
-from motif.contests.result import ContestRules, contest_result
+from motif.contests.result import EVEN_SHARE, ContestRules, contest_result, mean_of_pairs
 from motif.evaluators.nets.net import Net
 from motif.evaluators.nets.net_evaluators import MoverScoreEvaluator
 from motif.evaluators.phase import phase_scores
@@ -204,9 +204,9 @@ def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | No
     contest = Contest(ContestRules())
     played = play_contest(contest, first, second, games, seed, jobs)
     result = contest_result(contest.rules, played)
-    shares = (played.values > 0).mean(axis=1)
-    share_se = float(shares.std(ddof=1) / math.sqrt(len(shares)))
-    return GameFigures(result.games, result.wins, float(shares.mean()), share_se, result.ppg, result.se)
+    share, share_se, _ = mean_of_pairs(played.values > 0, EVEN_SHARE)
+    error = math.nan if share_se is None else share_se
+    return GameFigures(result.games, result.wins, share, error, result.ppg, result.se)
 
 
 def differences(net: PhaseNet, boards: Samples) -> dict[str, float]:

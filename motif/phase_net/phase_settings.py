@@ -101,6 +101,8 @@ class PhaseNetSettings(_HeuristicSettings):
         least = dict.fromkeys(("test_games", "final_games"), 2 * MIN_PAIRS) | dict.fromkeys(
             ("boards", "buffer"), 2 * self.batch
         )
+        # Every tenth board is held out, so with fewer than ten there are none to train on or to test.
+        least["boards"] = max(least["boards"], 10)
         least["round_games"] = 2 * len(self.opponents) if self.opponents != (ITSELF,) else 1
         for item in fields(self):
             if item.type is int and item.name != "seed":

@@ -224,10 +224,8 @@ def load(name: str) -> Player:
 
 def cube_evaluator(player: Player) -> Evaluator | None:
     """Return the evaluator for a player's cube decisions; None if its probabilities are too inaccurate."""
-    if player.evaluator is None:
-        return None
-    entry = entry_of(player.evaluator.without_lookahead.name)
-    return None if entry is not None and not entry.gives_chances else player.evaluator
+    evaluator = player.evaluator
+    return evaluator if evaluator is not None and evaluator.gives_chances else None
 
 
 PlayerLike = Player | EvaluatorLike | WeightFile | Path | str

@@ -1,7 +1,7 @@
 """Convergence plots of fits and of the phase network: training and validation errors by pass."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -86,10 +86,10 @@ class _Curve:
     noise: list[float]
     """Noise of the labels, the same for every pass; NaN if unknown."""
 
-    def last(self) -> str:
-        """Return the last training and validation errors and the noise of the labels."""
-        every = (self.train, self.validation, self.noise)
-        return " / ".join(f"{series[-1]:.3f}".removeprefix("0") for series in every if _known(series))
+    def last(self, kinds: Sequence[str]) -> str:
+        """Return the last errors of these `kinds` (`_known_kinds`), with a dash for one that is unknown."""
+        last = [getattr(self, kind)[-1] for kind in kinds]
+        return " / ".join(f"{one:.3f}".removeprefix("0") if math.isfinite(one) else "–" for one in last)
 
     @property
     def is_noisy(self) -> bool:
@@ -102,6 +102,8 @@ class _Curve:
         return len(self.passes) > 1 and self.seconds[-1] > 0
 
 
+_KINDS = {"train": "training", "validation": "validation", "noise": "noise"}
+"""Fields of `_Curve` whose last values are shown, in words."""
 _Curves = dict[tuple[str, str], _Curve]
 """Curves by class and head."""
 
@@ -114,11 +116,12 @@ def plot_convergence(history_rows: HistoryRows, path: Path | None, *, title: str
     curves = _curves(history_rows, str(path or title))
     classes, heads = (list(dict.fromkeys(names)) for names in zip(*curves, strict=True))
     height = 1.75 + (1.55 if len(heads) > 1 else 2.6) * len(heads)
+    kinds = _known_kinds(curves.values())
     with picture(path, height, title) as figure:
         grid = figure.subplots(len(heads), len(classes), sharex="col", sharey="row", squeeze=False)
         for head, row in zip(heads, grid, strict=True):
             for class_name, axes in zip(classes, row, strict=True):
-                _draw_fit(axes, curves.get((class_name, head)))
+                _draw_fit(axes, curves.get((class_name, head)), kinds)
             error_scale(row[0], _values(curve for key, curve in curves.items() if key[1] == head))
             row[0].set_ylabel(HEAD_WORDS.get(head, head).replace(" ", "\n"))
         for class_name, axes in zip(classes, grid[0], strict=True):
@@ -144,12 +147,13 @@ def plot_run_convergence(version_rows: Mapping[str, HistoryRows], path: Path) ->
     shown = [key for key in shown if key[1] in _RUN_HEADS]
     if not shown:
         raise SettingError(f"{path}: no fit of a win probability or equity to draw")
+    every = [curve for curves in versions.values() for curve in curves.values()]
+    kinds = _known_kinds(every)
     with picture(path, 1.3 + 1.55 * len(shown), "Error by pass, all versions") as figure:
         grid = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
         for key, axes in zip(shown, grid, strict=True):
-            _draw_versions(axes, {name: curves.get(key) for name, curves in versions.items()})
+            _draw_versions(axes, {name: curves.get(key) for name, curves in versions.items()}, kinds)
             axes.set_ylabel(f"{key[0]}\n{HEAD_WORDS[key[1]]}")
-        every = [curve for curves in versions.values() for curve in curves.values()]
         grid[-1].set_xlabel("passes of each version's fit; below: seconds")
         note = "Above the panels: last errors, {numbers}." if len(versions) <= _MAX_NUMBERED else ""
         _explain(figure, every, note)
@@ -181,18 +185,23 @@ def _known(series: Iterable[float]) -> bool:
     return any(map(math.isfinite, series))
 
 
+def _known_kinds(curves: Collection[_Curve]) -> list[str]:
+    """Return those of `_KINDS` that are known of a curve."""
+    return [kind for kind in _KINDS if any(_known(getattr(curve, kind)) for curve in curves)]
+
+
 def _values(curves: Iterable[_Curve]) -> list[float]:
     series = [(*curve.train, *curve.validation, *(curve.noise if curve.is_noisy else ())) for curve in curves]
     return [value for values in series for value in values]
 
 
-def _draw_fit(axes: Axes, curve: _Curve | None) -> None:
+def _draw_fit(axes: Axes, curve: _Curve | None, kinds: Sequence[str]) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
     if curve is None:
         axes.set_title("not fitted", fontsize=SMALL, color=FAINT)
         return
     seconds = f"\n{_seconds_text(curve.seconds[-1])} s" if curve.is_timed else ""
-    axes.set_title(f"{curve.last()}{seconds}", fontsize=SMALL)
+    axes.set_title(f"{curve.last(kinds)}{seconds}", fontsize=SMALL)
     _draw_curve(axes, curve, 0)
     if curve.passes[-1] > _MANY_PASSES:
         # Most of the decrease is in the first passes.
@@ -216,7 +225,7 @@ def _draw_errors(
         axes.plot(places, validation, **marked(VALIDATION, len(places)))
 
 
-def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
+def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None], kinds: Sequence[str]) -> None:
     """Draw the versions side by side in one panel, each as wide as the longest."""
     has_room = len(versions) <= _MAX_NUMBERED
     present = [curve for curve in versions.values() if curve is not None]
@@ -233,7 +242,7 @@ def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None]) -> None:
             ticks[k * stretch + curve.passes[-1]] = f"{curve.passes[-1]}{seconds}"
             if has_room:
                 ticks[k * stretch] = "0"
-                text += f"\n{curve.last()}"
+                text += f"\n{curve.last(kinds)}"
         axes.text(
             k * stretch + longest / 2, 1.02, text,
             transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=SMALL,
@@ -258,15 +267,12 @@ def _seconds_text(seconds: float) -> str:
 def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
     """Add a legend and a note, in which {numbers} stands for the numbers of `_Curve.last`."""
     curves = list(curves)
-    lines, numbers = [sample_line(TRAINING, "training")], ["training"]
-    if any(_known(curve.validation) for curve in curves):
+    lines, kinds = [sample_line(TRAINING, "training")], _known_kinds(curves)
+    if "validation" in kinds:
         lines.append(sample_line(VALIDATION, "validation (held-out games)"))
-        numbers.append("validation")
     if noisy := [curve for curve in curves if curve.is_noisy]:
         lines.append(sample_line(NOISE, "noise of the labels (remains even for true values)"))
-    if any(_known(curve.noise) for curve in curves):
-        numbers.append("noise")
-    sentences = [note.format(numbers=" / ".join(numbers))] if note else []
+    sentences = [note.format(numbers=" / ".join(_KINDS[kind] for kind in kinds))] if note else []
     if any(not _known(curve.noise) for curve in curves):
         sentences.append(_NO_NOISE)
     if any(curve.train[-1] > _RISE * min(curve.train) for curve in curves):

@@ -399,7 +399,7 @@ def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> N
     write_parquet(path, pa.table({column: [row[column] for row in rows] for column in _COLUMNS}))
 
 
-_FORMULAS = ("=", "@", "\t", "\r")
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """Beginnings of texts that spreadsheets evaluate; names come from other people's files."""
 
 

@@ -73,7 +73,7 @@ def valued_for(evaluator: Evaluator, scoring: str) -> Evaluator:
         return evaluator
     if isinstance(evaluator, StaticEvaluator):
         model = evaluator.model._replace(win_only=True)
-        return StaticEvaluator(evaluator.name, model, evaluator.weights)
+        return evaluator.with_model(model)
     return _ForWins(evaluator)
 
 

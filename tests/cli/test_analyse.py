@@ -212,13 +212,15 @@ def test_exports_are_written_although_nobody_reads_the_output(motif, mat, tmp_pa
 
 
 def test_names_are_no_formulas_in_tables(motif, mat, tmp_path):
-    formula = tmp_path / "formula.mat"
-    formula.write_text(mat.read_text().replace("Ann", "=1+1"))
-    out = tmp_path / "decisions.csv"
-    motif("analyse", formula, "--player", "bras", "--fast", "--export", out)
-    rows = list(csv.reader(out.read_text().splitlines()))
-    assert any("'=1+1" in row for row in rows)
-    assert not any(cell.startswith("=") for row in rows for cell in row)
+    formula, out = tmp_path / "formula.mat", tmp_path / "decisions.csv"
+    for name in ("=1+1", "+1+1", "-1+1", "@SUM(A1)"):
+        formula.write_text(mat.read_text().replace("Ann", name))
+        out.unlink(missing_ok=True)
+        motif("analyse", formula, "--player", "bras", "--fast", "--export", out)
+        rows = list(csv.reader(out.read_text().splitlines()))
+        assert any(f"'{name}" in row for row in rows)
+        assert not any(cell == name for row in rows for cell in row)
+        assert any(float(row[rows[0].index("luck")] or 0) < 0 for row in rows[1:])
 
 
 def test_moves_and_jokers_are_listed(motif, mat):

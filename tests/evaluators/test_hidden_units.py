@@ -95,6 +95,17 @@ def test_a_file_keeps_them(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "name", ["@x", "*x", "[x", "{x", "%x", "!x", "`x", '"x"', "a\\b: c", "1e3", "off", "über"]
+)
+def test_units_of_any_name_are_saved(tmp_path, name):
+    layer = MADE.hidden_layers["crashed"]
+    named = replace(layer, names=(name, *layer.names[1:]))
+    path = tmp_path / "made.yaml"
+    replace(MADE, hidden_layers=MADE.hidden_layers | {"crashed": named}).save(path)
+    assert read_weight_file(path).hidden_layers["crashed"].names == named.names
+
+
+@pytest.mark.parametrize(
     ("line", "other", "message"),
     [
         ("outputs: [", "outputs: [1.0, ", r"outputs: must be 5 numbers"),

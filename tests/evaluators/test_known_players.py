@@ -3,12 +3,15 @@
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+from motif.board.match_state import MatchState
 from motif.cli.options import NAMES
 from motif.evaluators import known_players as shipped
 from motif.evaluators import load_evaluator, load_static
+from motif.evaluators.bras import BrasEvaluator
 from motif.evaluators.known_players import (
     LATEST,
     Kind,
@@ -20,6 +23,8 @@ from motif.evaluators.known_players import (
     static_words,
 )
 from motif.players import load
+from motif.players.player import cube_evaluator
+from motif.players.ranking import cube_model_of
 from motif.runtime.errors import PlayerError
 
 
@@ -34,6 +39,27 @@ def test_every_entry_has_a_home_a_name_and_a_line():
             assert entry_of(entry.name).name == entry.name
         if entry.looks_ahead:
             assert module.startswith("motif.evaluators.")
+
+
+def test_whose_probabilities_are_good_enough_for_the_cube(tmp_path):
+    for entry in known_players():
+        if entry.is_one and entry.kind in (Kind.STATIC, Kind.NET):
+            evaluator = load_evaluator(entry.name)
+            assert evaluator.gives_chances == entry.gives_chances, entry.name
+    poor = ("bras+bearoff", "phase+bearoff@1", "bras@2:narrow", "composite:race=motif-v1,contact=pubeval")
+    good = (
+        "motif-v1+bearoff",
+        "keith-v1@1",
+        "rollout:bras,trials=36",
+        "composite:race=motif-v1,contact=wildbg",
+    )
+    assert [load(name).evaluator.gives_chances for name in (*poor, *good)] == [False] * 4 + [True] * 4
+    assert [cube_evaluator(load(name)) is None for name in (*poor, *good)] == [True] * 4 + [False] * 4
+    assert not BrasEvaluator(name="mine").gives_chances
+    phase_net = Path(__file__).parents[2] / "weights" / "phase-net" / "pretrained.onnx"
+    assert not load_evaluator(f"onnx:{phase_net}").gives_chances
+    cubeful = load_evaluator("bras").with_cube(cube_model_of(MatchState()))
+    assert not cubeful.gives_chances
 
 
 @pytest.mark.parametrize(

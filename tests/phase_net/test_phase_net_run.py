@@ -228,6 +228,20 @@ def test_a_duel_counts_as_a_match_does():
     itself = duel(players[0], load("phase"), 100, seed=4, jobs=1)
     # With the same dice for both, a player and its copy win one game of each pair.
     assert (itself.win_share, itself.win_share_se) == (0.5, 0)
+    # One more pair, won by both, would change the share.
+    won = duel(load("motif-v1"), load("random"), 60, seed=1, jobs=1)
+    assert won.win_share == 1
+    assert 0.01 < won.win_share_se < 0.05
+
+
+def test_few_boards_are_one_batch():
+    samples, _ = heuristic_samples(TINY, seed=7)
+    few = [rows[:7] for rows in samples]
+    net = PhaseNet(50, seed=1)
+    assert all(map(math.isfinite, net.train(*few, 2, 0.001)))
+    assert net.regressor.batch_size == 7
+    list(net.train(*samples, 1, 0.001))
+    assert net.regressor.batch_size == 50
 
 
 class Run(NamedTuple):
@@ -297,6 +311,7 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
     [
         ({"games": 0}, "games must be at least 1, not 0"),
         ({"boards": 99}, "boards must be at least 100, not 99"),
+        ({"batch": 4, "boards": 9}, "boards must be at least 10, not 9"),
         ({"buffer": 3}, "buffer must be at least 100, not 3"),
         ({"round_games": -1}, "round_games must be at least 1"),
         ({"final_games": 58}, "final_games must be at least 60"),

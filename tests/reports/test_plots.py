@@ -104,6 +104,23 @@ def test_a_training_error_that_rises_is_explained():
     assert "penalty" not in words([0.4, 0.1, 0.1])
 
 
+def test_unknown_errors_are_dashes_in_their_places():
+    """So noise never stands where the note says validation."""
+    rows = made_rows([("contact", "win"), ("crashed", "win"), ("race", "win")])
+    known = [row | {"label_noise": 0.25} for row in rows]
+    for row in known:
+        if row["class"] == "crashed":
+            row["rmse_validation"] = None
+        if row["class"] == "race":
+            row["label_noise"] = None
+    figure = plot_convergence(known, None)
+    shown = [axes.get_title().splitlines()[0].split(" / ") for axes in figure.axes]
+    assert "last errors, training / validation / noise" in figure.legends[0].get_title().get_text()
+    dashes = [[one == "–" for one in each] for each in shown]
+    assert dashes == [[False] * 3, [False, True, False], [False, False, True]]
+    assert [each[2] for each in shown[:2]] == [".250"] * 2
+
+
 def test_convergence_of_a_run_whose_versions_differ(tmp_path):
     versions = {f"v{k}": made_rows(ALL_FITS[k : k + 9], passes=3 + k) for k in range(3)}
     plot_run_convergence(versions, tmp_path / "few.png")

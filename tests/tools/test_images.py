@@ -1,6 +1,7 @@
 """The pictures of the documentation: each is drawn by a make target, and shown on a page."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -28,6 +29,14 @@ def test_strength_has_every_version_and_the_others(tmp_path):
     records = read_records(ROOT / RECORDS)
     assert images.default_player() in images.VERSIONS
     assert {images.default_player(), *images.OTHERS} <= set(records)
+    images.strength(tmp_path / "strength.png")
+    assert (tmp_path / "strength.png").stat().st_size > 10_000
+
+
+def test_strength_without_a_program_that_is_not_installed(tmp_path, monkeypatch):
+    records = read_records(ROOT / RECORDS)
+    records["gnubg"] = replace(records["gnubg"], missing="gnubg is not installed", error_rates={})
+    monkeypatch.setattr(images, "read_records", lambda path: records)
     images.strength(tmp_path / "strength.png")
     assert (tmp_path / "strength.png").stat().st_size > 10_000
 

@@ -232,6 +232,11 @@ class MoverScoreEvaluator(NetEvaluator):
         self._net = net
         self._parameters = parameters
 
+    @property
+    def gives_chances(self) -> bool:
+        """See `Evaluator.gives_chances`: the score is not a probability."""
+        return False
+
     def evaluate_many(self, positions: npt.ArrayLike) -> Float32Array:
         """See `Evaluator.evaluate_many`."""
         boards = as_boards(positions)

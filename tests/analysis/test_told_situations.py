@@ -159,6 +159,11 @@ def test_only_the_checkers_that_reach_a_point_are_counted_there(language, first)
     assert {first.format(15), first.format(16)} <= set(it.sentences)
 
 
+def test_a_checker_that_runs_on_is_not_two():
+    it = told("s3MOKACcO8cAAg", "66", "20/2 8/2", "20/8 11/5(2)")
+    assert "Runs a back checker on to the 2 point." in it.sentences
+
+
 @pytest.mark.parametrize(
     ("language", "first"),
     [("en", "Keeps 2 more checkers on the 6 point."), ("de", "Behält 2 weitere Steine auf dem 6-Punkt.")],

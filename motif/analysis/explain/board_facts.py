@@ -353,16 +353,16 @@ class EventView:
             and (at > BACK or at > to)
             and self._own[to] > self._had[to]
         ]
-        more = -self._more(BACK + 1, OWN_BAR)
-        if out and more < 1:
-            if self._contact:
-                yield BoardFact("run_on", {"point": min(out), "count": out.count(min(out))})
-        elif out and self._contact:
-            point = min(out)
-            there = sum(at > BACK and to == point for at, to in self.ways)
+        if not out:
+            return
+        more, point = -self._more(BACK + 1, OWN_BAR), min(out)
+        there = sum(at > BACK and to == point for at, to in self.ways)
+        if more >= 1 and not self._contact:
+            yield BoardFact("pass", {"point": point, "count": more})
+        elif more >= 1:
             yield BoardFact("escape", {"point": point, "count": min(more, there)})
-        elif out:
-            yield BoardFact("pass", {"point": min(out), "count": more})
+        elif self._contact:
+            yield BoardFact("run_on", {"point": point, "count": min(out.count(point), there)})
 
     def _passed(self) -> Iterator[BoardFact]:
         """Yield checkers that only this play brings past the opponent's rearmost checker."""

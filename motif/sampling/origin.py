@@ -47,11 +47,16 @@ class Origin:
         return replace(self, is_whole=False)
 
     def __add__(self, other: "Origin") -> "Origin":
-        """Return the origin of two datasets, joined as datasets of different games."""
+        """Return the origin of two datasets, joined as datasets of different games.
+
+        With positions that are in no known dataset, or twice, the sum is not that of whole datasets.
+        """
+        parts, datasets = (self, other), tuple(dict.fromkeys((*self.datasets, *other.datasets)))
+        is_apart = all(one.datasets for one in parts) and set(self.datasets).isdisjoint(other.datasets)
         return Origin(
             labels=self.labels if self.labels == other.labels else {},
-            datasets=tuple(dict.fromkeys((*self.datasets, *other.datasets))),
-            is_whole=self.is_whole and other.is_whole,
+            datasets=datasets,
+            is_whole=is_apart and all(one.is_whole for one in parts),
         )
 
     def settings(self) -> dict[str, object]:

@@ -415,5 +415,15 @@ def test_weights_name_the_dataset_that_was_read(tmp_path, folder, samples):
     assert weights.fit == motif.fit(part, settings).weights.fit
     assert (weights.fit["dataset"], weights.fit["part_of"]) == (read_manifest(part).fingerprint, [whole])
     assert fitted_to(from_weights(weights), read_manifest(folder).fingerprints)
+    # A sum is that of its datasets only if it has their positions and no others.
+    plain, other = (
+        Dataset.from_frame(train.to_frame()),
+        read_dataset(made(tmp_path / "other", replace(GAMES, games=4, seed=9))),
+    )
+    sums = (read_dataset(folder) + plain, read_dataset(folder) + read_dataset(folder), train + held)
+    for place, data in enumerate((*sums, read_dataset(folder) + other)):
+        written = read_manifest(data.write(tmp_path / f"sum {place}"))
+        assert (whole in written.fingerprints) == (place == len(sums))
+        assert whole in written.origin.datasets
     # The other part was not fitted.
     assert not fitted_to(from_weights(weights), read_manifest(held.write(tmp_path / "held")).fingerprints)

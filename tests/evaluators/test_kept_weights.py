@@ -88,24 +88,24 @@ def other(name: str, change):
 
 
 FOREIGN = [
-    without("contact/win/quadratic"),
+    without("weights/classes/contact/win/quadratic"),
     without("facts"),
     lambda arrays: other_facts(arrays, digest="0" * 64),
     lambda arrays: other_facts(arrays, format="motif-kept-weights/0"),
     lambda arrays: other_facts(arrays, fingerprint="sha256:0"),
     lambda arrays: other_facts(arrays, parameters=["blots"]),
-    other("contact/win/pairs", lambda pairs: pairs + np.int16(1000)),
-    other("contact/win/pairs", lambda pairs: pairs - np.int16(1000)),
-    other("contact/win/pairs", lambda pairs: pairs[:-1]),
-    other("contact/win/quadratic", lambda weights: weights[:-1]),
-    other("contact/win/linear", lambda weights: weights[:-1]),
-    other("contact/win/linear", lambda weights: np.array([{"an": "object"}], object)),
-    other("contact/hidden/bias", lambda bias: bias[:-1]),
-    other("contact/hidden/points", lambda points: points[:, :1]),
-    other("contact/filter", lambda steps: steps[:, 1:]),
-    other("contact/filter/bias", lambda bias: bias[1:]),
-    other("contact/filter/points", lambda points: points[1:]),
-    other("race/calibration", lambda knots: knots.ravel()),
+    other("weights/classes/contact/win/pairs", lambda pairs: pairs + np.int16(1000)),
+    other("weights/classes/contact/win/pairs", lambda pairs: pairs - np.int16(1000)),
+    other("weights/classes/contact/win/pairs", lambda pairs: pairs[:-1]),
+    other("weights/classes/contact/win/quadratic", lambda weights: weights[:-1]),
+    other("weights/classes/contact/win/linear", lambda weights: weights[:-1]),
+    other("weights/classes/contact/win/linear", lambda weights: np.array([{"an": "object"}], object)),
+    other("weights/hidden_layers/contact/bias", lambda bias: bias[:-1]),
+    other("weights/hidden_layers/contact/points", lambda points: points[:, :1]),
+    other("weights/move_filter/steps/contact", lambda steps: steps[:, 1:]),
+    other("weights/move_filter/units/contact/bias", lambda bias: bias[1:]),
+    other("weights/move_filter/units/contact/points", lambda points: points[1:]),
+    other("weights/calibration/race", lambda knots: knots.ravel()),
 ]
 
 

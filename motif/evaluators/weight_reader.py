@@ -119,7 +119,7 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         _filter(document["filter"]) if "filter" in document.value else None,
         # The last entry, so a file truncated between two lines lacks it.
         document["fit"].mapping(),
-        document.get("bearoff", False).truth(),
+        document.get("bearoff", False).of(bool),
         _calibration(document.get("calibration", {})),
         hidden_layers,
         {
@@ -131,9 +131,9 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
 
 def _line(entry: Entry) -> str:
     """Return the text of an entry, which is shown as it is."""
-    if not is_line(entry.text()):
+    if not is_line(entry.of(str)):
         entry.fail(f"{LINE_WANTED}, not {shown(entry.value)}")
-    return entry.text()
+    return entry.of(str)
 
 
 def _names_in(value: object) -> set[str]:

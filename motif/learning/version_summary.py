@@ -108,7 +108,7 @@ def read_summary(path: Path, version: int) -> VersionSummary:
         choice_error=_numbers(summary["choice_error"], *_MAYBE),
         choice_error_se=_numbers(summary["choice_error_se"], *_MAYBE),
         choice_error_before_pruning=_numbers(summary["choice_error_before_pruning"], *_NUMBER),
-        warnings=[warning.text() for warning in summary["warnings"].entries()],
+        warnings=[warning.of(str) for warning in summary["warnings"].entries()],
         heads={name: head.mapping() for name, head in summary["heads"].items()},
         cross_check=None if check.value is None else check.made(CrossCheck),
     )

@@ -25,7 +25,6 @@ from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.playout import MAX_PLIES, ROUND, first_rolls
 from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
-from motif.runtime.layout import listed
 from motif.runtime.settings import (
     SettingFields,
     check_count,
@@ -33,7 +32,9 @@ from motif.runtime.settings import (
     check_significance,
     check_types,
     check_unused,
+    check_word,
     documented,
+    require,
     setting,
 )
 
@@ -138,12 +139,9 @@ class RolloutSettings(SettingFields):
         check_types(self, SettingError)
         for name, low in (("trials", 1), ("cut", 0), ("luck_plies", 0)):
             check_count(name, getattr(self, name), low)
-        if not 0 <= self.se < float("inf"):
-            raise SettingError(f"se must be at least 0 and finite, not {shown(self.se)}", "se")
+        require(0 <= self.se < float("inf"), "se", self.se, "at least 0 and finite")
         check_significance(self.significance)
-        if self.scoring not in SCORINGS:
-            names = listed(SCORINGS, "or")
-            raise SettingError(f"scoring must be {names}, not {shown(self.scoring)}", "scoring")
+        check_word("scoring", self.scoring, SCORINGS)
         if with_cube and self.scoring != _MONEY:
             message = f"with a cube the match determines the scoring, not {{scoring}}={self.scoring}"
             raise SettingError(message, "scoring")

@@ -130,14 +130,6 @@ class Entry:
         """Return a dataclass `kind` with the `fields` of this mapping, but with those that are `given`."""
         return kind(**{**self.fields(kind), **given})
 
-    def text(self) -> str:
-        """Return the text."""
-        return str(self.of(str, wanted="text"))
-
-    def truth(self) -> bool:
-        """Return the truth value."""
-        return bool(self.of(bool, wanted="true or false"))
-
     def whole(self, low: int, high: float = math.inf) -> int:
         """Return the whole number from `low` to `high`."""
         if type(self.value) is not int or not low <= self.value <= high:
@@ -147,7 +139,7 @@ class Entry:
 
     def number(self, below: float = math.inf) -> float:
         """Return the number if its absolute value is finite and less than `below`."""
-        value = self.of(float, int, wanted="a number")
+        value = self.of(float, int)
         try:
             number = float(value)
         except OverflowError:  # an int of more than 308 digits

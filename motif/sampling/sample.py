@@ -195,12 +195,10 @@ class SampleSettings(SamplePlan):
         """
         if self.games not in (0, games):
             raise SettingError("games: not allowed with recorded games, which are all used", "games")
-        if self.noise:
-            raise SettingError("noise: not allowed with recorded games", "noise")
-        if self.plies:
-            raise SettingError("plies: not allowed with recorded games", "plies")
-        if self.decide == "rollout":
-            raise SettingError("decide: not allowed with recorded games", "decide")
+        by_rollout = self.decide == "rollout"
+        for name, given in (("noise", self.noise), ("plies", self.plies), ("decide", by_rollout)):
+            if given:
+                raise SettingError(f"{name}: not allowed with recorded games", name)
         if not self.is_by_outcome:
             settings = replace(self, games=games)
             settings.check()

@@ -59,10 +59,16 @@ def first_best(values: FloatArray, starts: npt.NDArray[np.integer]) -> IntArray:
 
 def best_few(values: FloatArray, plays: PlayBatch, count: int) -> BoolArray:
     """Return which of `plays` (m,) are among the `count` best of their decisions by `values` (m,)."""
-    ranked = np.lexsort((-values, plays.decision))
-    few = np.empty(len(values), np.bool_)
-    few[ranked] = np.arange(len(values)) - plays.offsets[plays.decision] < count
-    return few
+    return ranks(plays.decision, -values) < count
+
+
+def ranks(decision: IntArray, *keys: npt.NDArray[np.generic]) -> IntArray:
+    """Return the rank (n,) of each row in its decision, from 0, by ascending `keys` (n,) in turn."""
+    order = np.lexsort((*reversed(keys), decision))
+    ordered = decision[order]
+    found = np.empty(len(order), np.int64)
+    found[order] = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return found
 
 
 def without_ties(values: FloatArray, before: Board, plays: PlayBatch, evaluator: "Evaluator") -> FloatArray:

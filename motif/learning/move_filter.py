@@ -14,6 +14,7 @@ from motif.board.movegen import ROLL_SHARES, ROLLS
 from motif.board.moves import play_batches
 from motif.board.packed import Board, pack_many
 from motif.evaluators import StaticEvaluator, WeightFile
+from motif.evaluators.evaluator import ranks
 from motif.evaluators.model import MAX_KEPT
 from motif.evaluators.point_columns import POINT_COLUMNS, POINT_SHAPE, step_columns
 from motif.evaluators.probabilities import EQUITY_HEAD, switched_equities
@@ -136,9 +137,7 @@ def _losses(decisions: FilterDecisions, scores: FloatArray, margin: float) -> Fl
     starts, equities = decisions.starts, decisions.equities
     sizes = np.diff(starts)
     decision = np.repeat(np.arange(len(sizes)), sizes)
-    order = np.lexsort((-scores, decision))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order)) - np.repeat(starts[:-1], sizes)
+    rank = ranks(decision, -scores)
     best = np.maximum.reduceat(equities, starts[:-1])
     kept = np.full((len(sizes), MAX_KEPT), -np.inf)
     gaps = np.maximum.reduceat(scores, starts[:-1])[decision] - scores

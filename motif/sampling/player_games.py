@@ -6,10 +6,10 @@ The games are played side by side and then sampled like recorded games, more slo
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from motif.board.packed import Board, pack_many
 from motif.evaluators import Evaluator
+from motif.evaluators.evaluator import ranks
 from motif.evaluators.probabilities import HEADS
 from motif.players.player import random_player
 from motif.rollouts.games import SeededDice, Streams, lockstep, starts, trial_states
@@ -65,19 +65,10 @@ def few_candidates(evaluator: Evaluator, data: Dataset, candidates: int, seed: i
     The candidates are the chosen play, the best plays by the evaluator, and as many random plays.
     """
     decision = data.decision
-    by_value = _places(decision, ~data.chosen, evaluator.equity_many(data.boards))
+    by_value = ranks(decision, ~data.chosen, evaluator.equity_many(data.boards))
     lots = trial_states(seed, decision, 0, 1)[:, 0] ^ trial_states(seed, np.arange(len(decision)), 1, 1)[:, 0]
     late = by_value > candidates // 2
-    return np.asarray(_places(decision, late, np.where(late, lots / 2.0**64, by_value)) < candidates)
-
-
-def _places(decision: IntArray, *keys: npt.NDArray[np.generic]) -> IntArray:
-    """Return the rank (n,) of each row in its decision, from 0, by ascending `keys` (n,)."""
-    order = np.lexsort((*reversed(keys), decision))
-    _, counts = np.unique(decision, return_counts=True)
-    places = np.empty(len(decision), np.int64)
-    places[order] = np.arange(len(decision)) - np.repeat(counts.cumsum() - counts, counts)
-    return places
+    return ranks(decision, late, np.where(late, lots / 2.0**64, by_value)) < candidates
 
 
 def rolled_out(evaluator: Evaluator, data: Dataset, settings: RolloutSettings) -> Dataset:

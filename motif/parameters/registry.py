@@ -215,16 +215,16 @@ class SetBuilder:
 
 PIP_COUNT = ("pip_count", "pips that {side} must still travel", "pips", 167, "race", "", LESS, "{side} pips")
 BORNE_OFF = (
-    *("borne_off", "checkers that {side} has borne off", "checkers", 15, "race", "", MORE),
+    "borne_off", "checkers that {side} has borne off", "checkers", 15, "race", "", MORE,
     "{side} checkers off",
-)
+)  # fmt: skip
 BAR = (
-    *("on_bar", "checkers of {side} on the bar", "checkers", 2, "attack", OF_BAR, LESS),
+    "on_bar", "checkers of {side} on the bar", "checkers", 2, "attack", OF_BAR, LESS,
     "{side} checkers on the bar",
-)
+)  # fmt: skip
 REAR = (
-    *("rearmost", "pips that {side}'s rearmost checker needs to bear off", "pips", 25, "race", "", LESS),
+    "rearmost", "pips that {side}'s rearmost checker needs to bear off", "pips", 25, "race", "", LESS,
     "pips of {side} rearmost checker",
-)
+)  # fmt: skip
 LEAD = ("pip_lead", "pips by which the player on roll leads", "pips", 100, "race", OF_REAR, MORE)
 """Declarations that several sets share."""

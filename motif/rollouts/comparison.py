@@ -248,9 +248,13 @@ class Comparison(Tabular):
         return [
             {
                 "play": of.play.notation,
-                **{"equity": float(of.mean[-1]), "equity_se": float(of.se[-1])},
-                **{"difference": of.difference, "difference_se": of.difference_se, "p_value": of.p_value},
-                **{"trials": of.trials, "dropped": of.dropped},
+                "equity": float(of.mean[-1]),
+                "equity_se": float(of.se[-1]),
+                "difference": of.difference,
+                "difference_se": of.difference_se,
+                "p_value": of.p_value,
+                "trials": of.trials,
+                "dropped": of.dropped,
                 **{name: float(of.mean[k]) for k, name in enumerate(OUTPUTS)},
                 **{f"{name}_se": float(of.se[k]) for k, name in enumerate(OUTPUTS)},
             }

@@ -138,12 +138,16 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int 
 def _folded(text: str, width: int) -> list[str]:
     """Return the lines of a cell after wrapping between words."""
     return [
-        part for line in text.split("\n") for part in textwrap.wrap(line, max(1, width), **_WRAPPING) or [""]
+        part.replace(_GLUED, _ERROR)
+        for line in text.replace(_ERROR, _GLUED).split("\n")
+        for part in textwrap.wrap(line, max(1, width), **_WRAPPING) or [""]
     ]
 
 
 _EDGES, _BETWEEN = "  ", "   "
 """Margins of a table, and the gap between its columns."""
+_ERROR, _GLUED = "± ", "±\0"
+"""What comes before a standard error, and its form where no line breaks."""
 _WRAPPING: Any = {"break_long_words": False, "break_on_hyphens": False, "replace_whitespace": False}
 
 
@@ -151,7 +155,7 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
     """Return column widths that fit into `room` without breaking words; None if that is impossible."""
     widths = [max(len(line) for text in cells for line in text.split("\n")) for cells in columns]
     slack = [
-        width - max((len(word) for text in cells for word in text.split()), default=0)
+        width - max((len(word) for text in cells for word in text.replace(_ERROR, _GLUED).split()), default=0)
         for width, cells in zip(widths, columns, strict=True)
     ]
     for _ in range(sum(widths) - room):

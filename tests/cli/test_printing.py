@@ -75,6 +75,15 @@ def test_no_table_tears_a_word(terminal, width):
         assert any(word == each.strip(",") for each in words), word
 
 
+@pytest.mark.parametrize("width", [31, 33, 36])
+def test_a_standard_error_stays_on_one_line(terminal, width):
+    rows = [("v0", "-1.233 ± 0.188", "818"), ("v1", "+0.167 ± 0.150", "926")]
+    lines = terminal(width, print_table, ("version", "against pubeval", "positions"), rows)
+    assert max(map(len, lines)) <= width
+    for error in ("± 0.188", "± 0.150"):
+        assert any(error in line for line in lines), lines
+
+
 def test_a_table_that_fits_is_not_broken(terminal):
     lines = terminal(100, print_table, TITLES, ROWS, 2)
     assert (

@@ -96,7 +96,7 @@ def sample(
     if printed_json(json, facts):
         return
     by = "outcome" if settings.is_by_outcome else settings.label
-    labels = f"{result.trials} trials each" if settings.is_rolled_out else f"labelled by {by}"
+    labels = f"{counted(result.trials, 'trial')} each" if settings.is_rolled_out else f"labelled by {by}"
     say(f"{counted(result.positions, 'position')} of {counted(result.games, 'game')} in {out}, {labels}")
     say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games per second")
 
@@ -238,7 +238,7 @@ def _print_fit(fitted: "FittedWeights", out: Path) -> None:
         why = LEVELS_UNKNOWN if "levels" in fitted.weights.fit else NOT_KNOWN
         say(f"label noise: {why[0].lower()}{why[1:]}")
     method = fitted.weights.fit["method"]
-    say(f"{out}: {fitted.samples} positions fitted in {fitted.seconds:.1f} s by {method}")
+    say(f"{out}: {counted(fitted.samples, 'position')} fitted in {fitted.seconds:.1f} s by {method}")
 
 
 def _choice(error: float | None) -> str:
@@ -307,7 +307,7 @@ def _print_summaries(summaries: "Sequence[VersionSummary]", out: Path) -> None:
     rows = [
         (
             summary.name,
-            str(summary.positions),
+            f"{summary.positions:,}",
             f"{summary.seconds:.0f}",
             error_text(summary.rmse_validation),
             _without_noise(summary),

@@ -26,7 +26,7 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import note, print_table, printed_json, say
+from motif.cli.printing import note, percent, print_table, printed_json, say
 from motif.runtime.errors import SettingError
 from motif.runtime.files import check_apart, check_target
 from motif.runtime.layout import counted, plus_minus
@@ -234,7 +234,7 @@ def _print_losses(player: str, rates: "ErrorRates", cube_decisions: int, of_data
     say(
         f"median {spread.median:.1f}, 90th percentile {spread.percentile_90:.1f}, 99th "
         f"{spread.percentile_99:.1f}, largest {spread.largest:.1f};\n"
-        f"the best play is chosen in {spread.best_found:.1%} of the decisions"
+        f"the best play is chosen in {percent(spread.best_found)} of the decisions"
     )
     if cube_decisions:
         say(f"{counted(cube_decisions, 'cube decision')}, not used")

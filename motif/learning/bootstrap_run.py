@@ -40,6 +40,7 @@ from motif.runtime.files import (
     working_in,
     write_text,
 )
+from motif.runtime.layout import counted
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.runtime.settings import check_count
@@ -173,8 +174,8 @@ def _make_version(
     name, parent = config.label(version), config.label(version - 1)
     seconds = {}
 
-    labels = f"{step.trials} trials each" if step.is_rolled_out else f"labelled by {step.labels}"
-    tell(f"{name}: sampling {step.games} games of {parent}, {labels}")
+    labels = f"{counted(step.trials, 'trial')} each" if step.is_rolled_out else f"labelled by {step.labels}"
+    tell(f"{name}: sampling {counted(step.games, 'game')} of {parent}, {labels}")
     stopwatch = Stopwatch()
     settings = step.sample_settings(previous, config.step_seed(version))
     sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=parent)
@@ -182,7 +183,7 @@ def _make_version(
 
     pools = [folder / f"v{k}" / SAMPLES for k in step.pooled_versions(version)]
     positions = sum(read_manifest(pool).positions for pool in pools)
-    tell(f"{name}: fitting {positions} positions")
+    tell(f"{name}: fitting {counted(positions, 'position')}")
     stopwatch = Stopwatch()
     fit = fit_dataset(
         pools,

@@ -53,7 +53,7 @@ def write_worst_page(player: str, rates: ErrorRates, worst: Sequence[WorstDecisi
         player=player,
         rate=_unbroken(rate),
         decided=counted(rate.decisions, "decision"),
-        best_found=f"{rates.distribution.best_found:.1%}",
+        best_found=f"{100 * rates.distribution.best_found:.1f}\N{NO-BREAK SPACE}%",
         unlisted=counted(rate.unlisted, "play is", "plays are") if rate.unlisted else "",
         rates={
             name: [_unbroken(of), f"{of.decisions:,}", f"{of.unlisted:,}"]

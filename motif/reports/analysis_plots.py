@@ -23,11 +23,11 @@ from motif.analysis.evaluator_analysis import (
     varying,
 )
 from motif.analysis.observed_effects import Observed, value_groups
+from motif.analysis.phrases import LANGUAGE, phrases
 from motif.analysis.position_clusters import PositionClusters
 from motif.analysis.position_table import ValueRange
 from motif.analysis.score_tests import moments
 from motif.analysis.term_report import EffectSummary
-from motif.evaluators.weight_file import HEAD_NAMES
 from motif.parameters.position_class import CLASS_NAMES
 from motif.reports.document import Picture, drawn_picture
 from motif.reports.style import (
@@ -470,7 +470,9 @@ def draw_inflation(analysis: EvaluatorAnalysis, path: Path) -> None:
         axes.set_xlabel(f"variance inflation factor, log scale; dashed: {HIGH_VIF:g}")
 
 
-def draw_effects(positions: Observed, effects: Sequence[EffectSummary], title: str, path: Path) -> None:
+def draw_effects(
+    positions: Observed, effects: Sequence[EffectSummary], title: str, path: Path, language: str = LANGUAGE
+) -> None:
     """Draw the curves of the first `DRAWN` effects, each above its histogram, to `path`."""
     drawn = effects[:DRAWN]
     rows = max(1, ceil(len(drawn) / 2))
@@ -478,23 +480,25 @@ def draw_effects(positions: Observed, effects: Sequence[EffectSummary], title: s
         cells = np.ravel(np.asarray(figure.subfigures(rows, 2)))
         for place, (cell, effect) in enumerate(zip(cells, drawn, strict=False), 1):
             _draw_effect(cell, positions, effect, place)
-        percent = "" if positions.head == "equity" else " in %"
-        figure.supylabel(f"{HEAD_NAMES[positions.head]}{percent}; below: frequency")
+        words, percent = phrases(language), "" if positions.head == "equity" else " in %"
+        head = words.say("terms", "heads", positions.head)
+        figure.supylabel(words.say("term_report", "picture_axis", head=head, unit=percent))
 
 
-def effects_picture(positions: Observed, effects: Sequence[EffectSummary], title: str) -> Picture:
-    """Return the picture of `draw_effects` with its caption."""
-    draw = partial(draw_effects, positions, effects, title)
-    return drawn_picture(EFFECTS_HEADING, draw, effects_caption(positions))
+def effects_picture(
+    positions: Observed, effects: Sequence[EffectSummary], name: str, language: str = LANGUAGE
+) -> Picture:
+    """Return the picture of `draw_effects` for the weights called `name`, with its caption."""
+    title = phrases(language).say("term_report", "picture_title", weights=name)
+    draw = partial(draw_effects, positions, effects, title, language=language)
+    return drawn_picture(EFFECTS_HEADING, draw, effects_caption(positions, language))
 
 
-def effects_caption(positions: Observed) -> str:
+def effects_caption(positions: Observed, language: str = LANGUAGE) -> str:
     """Describe the picture of `draw_effects`."""
-    return (
-        f"The {HEAD_NAMES[positions.head]} of the player on roll by the value of each parameter, with the "
-        "quantities that are held constant at their means; below, a histogram of the parameter. Numbers "
-        f"refer to the list. From {len(positions.values):,} positions; unreliable where these are few."
-    )
+    words = phrases(language)
+    head, number = words.say("terms", "heads", positions.head), words.count(len(positions.values))
+    return words.say("term_report", "picture_caption", head=head, number=number)
 
 
 def _draw_effect(cell: SubFigure | Figure, positions: Observed, effect: EffectSummary, number: int) -> None:

@@ -163,11 +163,14 @@ def _draw_panel(
 ) -> None:
     """Draw labelled curves and the numbers of positions."""
     _prepare_chances(curves)
-    for name, result in results.items():
-        points = result.fitted, result.label, result.se
-        curves.errorbar(*points, label=labels[name], capsize=2, elinewidth=1, **looks[name])
+    drawn = [
+        curves.errorbar(
+            result.fitted, result.label, result.se, label=labels[name], capsize=2, elinewidth=1, **looks[name]
+        )
+        for name, result in results.items()
+    ]
     # Above the panel, where it hides no point.
-    legend = curves.legend(loc="lower center", bbox_to_anchor=(0.5, 1), title=heading)
+    legend = curves.legend(handles=drawn, loc="lower center", bbox_to_anchor=(0.5, 1), title=heading)
     legend.get_title().set(fontsize=MEDIUM, fontweight="bold")
     _draw_counts(counts, results, looks)
 

@@ -43,8 +43,10 @@ TrainingFigures = Mapping[str, Any]
 """A training run's summary.json, or a part of it."""
 
 _RUN_HEADS = ("win", "equity")
-_MAX_NUMBERED = 5
-"""Maximum number of versions for which numbers and units are shown."""
+_LINE_LETTERS = 66
+"""Maximum number of letters of the last errors of all versions in a row, and of the spaces between them."""
+_MIN_WIDTH = 0.25
+"""Minimum width of a fit, relative to the longest, for which both its first and its last pass have labels."""
 _GAP = 0.3
 _MANY_PASSES = 100
 """Maximum number of passes on a linear scale."""
@@ -149,13 +151,17 @@ def plot_run_convergence(version_rows: Mapping[str, HistoryRows], path: Path) ->
         raise SettingError(f"{path}: no fit of a win probability or equity to draw")
     every = [curve for curves in versions.values() for curve in curves.values()]
     kinds = _known_kinds(every)
+    longest = max(len(curve.last(kinds)) for curve in every)
+    # More numbers would overlap.
+    numbered = len(versions) * (longest + 2) <= _LINE_LETTERS
     with picture(path, 1.3 + 1.55 * len(shown), "Error by pass, all versions") as figure:
         grid = figure.subplots(len(shown), 1, squeeze=False)[:, 0]
         for key, axes in zip(shown, grid, strict=True):
-            _draw_versions(axes, {name: curves.get(key) for name, curves in versions.items()}, kinds)
+            fits = {name: curves.get(key) for name, curves in versions.items()}
+            _draw_versions(axes, fits, kinds if numbered else [])
             axes.set_ylabel(f"{key[0]}\n{HEAD_WORDS[key[1]]}")
         grid[-1].set_xlabel("passes of each version's fit; below: seconds")
-        note = "Above the panels: last errors, {numbers}." if len(versions) <= _MAX_NUMBERED else ""
+        note = "Above the panels: last errors, {numbers}." if numbered else ""
         _explain(figure, every, note)
 
 
@@ -226,8 +232,10 @@ def _draw_errors(
 
 
 def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None], kinds: Sequence[str]) -> None:
-    """Draw the versions side by side in one panel, each as wide as the longest."""
-    has_room = len(versions) <= _MAX_NUMBERED
+    """Draw the versions side by side in one panel, each as wide as the longest.
+
+    The last errors of these `kinds`, if any, are above, and units below.
+    """
     present = [curve for curve in versions.values() if curve is not None]
     longest = max(curve.passes[-1] for curve in present)
     stretch = longest + max(1.0, _GAP * longest)
@@ -237,12 +245,13 @@ def _draw_versions(axes: Axes, versions: Mapping[str, _Curve | None], kinds: Seq
         text = name
         if curve is not None:
             _draw_curve(axes, curve, k * stretch)
-            unit = " s" if has_room else ""
+            unit = " s" if kinds else ""
             seconds = f"\n{_seconds_text(curve.seconds[-1])}{unit}" if curve.is_timed else ""
             ticks[k * stretch + curve.passes[-1]] = f"{curve.passes[-1]}{seconds}"
-            if has_room:
-                ticks[k * stretch] = "0"
+            if kinds:
                 text += f"\n{curve.last(kinds)}"
+                if curve.passes[-1] > _MIN_WIDTH * longest:
+                    ticks[k * stretch] = "0"
         axes.text(
             k * stretch + longest / 2, 1.02, text,
             transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=SMALL,

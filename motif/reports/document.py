@@ -74,7 +74,7 @@ class ShownDecision:
 
 def with_error(value: float, se: float, digits: int, sign: str = "") -> str:
     """Return `value` with its standard error, unless that is NaN."""
-    text = f"{value:{sign}.{digits}f}"
+    text = f"{value:{sign}z.{digits}f}"
     return text if math.isnan(se) else f"{text} ±\N{NO-BREAK SPACE}{se:.{digits}f}"
 
 

@@ -48,6 +48,7 @@ from motif.reports.term_pages import effects_and_terms, reading_of_terms
 from motif.reports.worst_page import shown_decision
 from motif.runtime.files import write_text
 from motif.runtime.frames import Row, Tabular
+from motif.runtime.layout import counted
 from motif.sampling.dataset_files import read_manifest
 
 CONVERGENCE, CALIBRATION, STRENGTH = "convergence.png", "calibration.png", "strength.png"
@@ -312,7 +313,7 @@ def _run_terms(
     seen = observed_positions(weights, boards, *place)
     told, effects = term_summaries(weights, terms, seen, top), effect_summaries(seen, top)
     units = unit_summaries(weights, *place, seen.boards)[:top]
-    picture = effects_picture(seen, effects, f"{weights.name}: effects of the parameters")
+    picture = effects_picture(seen, effects, weights.name)
     return RunTerms(place[1], len(terms.names) - 1, source, told, effects, units), picture
 
 
@@ -387,7 +388,7 @@ def duration(seconds: float) -> str:
     for unit, size in (("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"{seconds / size:.{0 if seconds >= 10 * size else 1}f} {unit}"
-    return f"{seconds:.0f} seconds"
+    return counted(round(seconds), "second")
 
 
 def _steps(run: RunFiles) -> Groups:
@@ -415,7 +416,7 @@ def _steps(run: RunFiles) -> Groups:
             "training": [_rmse(summary.rmse_train) for summary in summaries],
             "validation": [_rmse(summary.rmse_validation) for summary in summaries],
             **_noise_rows(summaries, "win"),
-            "passes (maximum)": [f"{summary.sweeps}" for summary in summaries],
+            "most passes": [f"{summary.sweeps}" for summary in summaries],
             "stopped": [summary.stopped for summary in summaries],
         },
     }

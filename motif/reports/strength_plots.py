@@ -16,8 +16,7 @@ from motif.runtime.layout import encodable, plus_minus
 
 _MAX_NUMBERED = 7
 """Maximum number of versions with numbers below the points."""
-_LETTERS, _MIN_LETTERS = 60, 6
-"""Letters on a line below all points, and the minimum per point."""
+_LINE_LETTERS = 60
 
 
 def plot_strength(summaries: Sequence[VersionSummary], path: Path, *, start: str) -> None:
@@ -27,7 +26,6 @@ def plot_strength(summaries: Sequence[VersionSummary], path: Path, *, start: str
     Raises `FileError` if the picture cannot be written.
     """
     names = [f"v{summary.version}" for summary in summaries]
-    duels = [f"{name} against {other}" for name, other in zip(names, [start, *names], strict=False)]
     with picture(path, 5.6, "Strength by version") as figure:
         upper, lower = figure.subplots(2, 1)
         look: Look = {"color": BLUE, "marker": "o", "linestyle": "-"}
@@ -35,9 +33,10 @@ def plot_strength(summaries: Sequence[VersionSummary], path: Path, *, start: str
         upper.set_title("against PubEval", fontweight="bold")
         # The opponents differ, so no line joins the points.
         look = {"color": VERMILION, "marker": "s", "linestyle": ""}
-        _draw_points(lower, [(one.ppg_vs_previous, one.ppg_vs_previous_se) for one in summaries], duels, look)
+        _draw_points(lower, [(one.ppg_vs_previous, one.ppg_vs_previous_se) for one in summaries], names, look)
         lower.set_title("against the previous version", fontweight="bold")
-        figure.supxlabel("Bars and ±: one standard error.  0 is equal strength.")
+        duel = fill(encodable(f"Below, v0 is measured against {start}."), _LINE_LETTERS)
+        figure.supxlabel(f"Bars and ±: one standard error.  0 is equal strength.\n{duel}")
 
 
 def _draw_points(
@@ -47,11 +46,11 @@ def _draw_points(
     points, errors = zip(*measured, strict=True)
     axes.axhline(0, color=FAINT, linewidth=1)
     axes.errorbar(range(len(points)), points, errors, capsize=7, markersize=3.5, **look)
-    letters = max(_LETTERS // len(names), _MIN_LETTERS)
-    labels = [fill(encodable(name), letters) for name in names]
+    labels = list(names)
     if len(labels) <= _MAX_NUMBERED:
-        numbers = [f"{point:+z.3f}\n± {se:.3f}" for point, se in zip(points, errors, strict=True)]
-        labels = [f"{label}\n{number}" for label, number in zip(labels, numbers, strict=True)]
+        labels = [
+            f"{name}\n{point:+z.3f}\n± {se:.3f}" for name, (point, se) in zip(names, measured, strict=True)
+        ]
     axes.set_xticks(range(len(points)), labels)
     axes.set_xlim(-0.5, len(points) - 0.5)
     axes.margins(y=0.2)
@@ -100,7 +99,7 @@ def _draw_ratings(axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: 
     axes.set_xlim(low - 0.08 * span, high + (0.08 + _ROOM) * span)
     for row, value, error in zip(rows, values, errors, strict=True):
         axes.annotate(
-            f"{value:+.{digits}f}" + plus_minus(known[row], f".{digits}f"),
+            f"{value:+z.{digits}f}" + plus_minus(known[row], f".{digits}f"),
             (value + 2 * error, row),
             (5, 0),
             textcoords="offset points",
@@ -117,6 +116,6 @@ def _short(name: str) -> str:
     """Return `name` on short lines; a long one is abbreviated in the middle."""
     name = encodable(name)
     if len(name) > _LONGEST_NAME:
-        half = (_LONGEST_NAME - 3) // 2
-        name = f"{name[:half]}...{name[-half:]}"
+        half = (_LONGEST_NAME - 1) // 2
+        name = f"{name[:half]}…{name[-half:]}"
     return fill(name, _NAME_LETTERS)

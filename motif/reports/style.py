@@ -6,6 +6,7 @@ style and marker.
 """
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,7 +117,14 @@ def picture(path: Path | None, height: float, title: str) -> Iterator[Figure]:
         yield figure
         if path is not None:
             with replacing(path) as temporary:
-                figure.savefig(temporary, metadata=_METADATA[path.suffix])
+                _save(figure, temporary, _METADATA[path.suffix])
+
+
+def _save(figure: Figure, path: Path, metadata: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        # Letters that no font has, as in names, are drawn as boxes.
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)
+        figure.savefig(path, metadata=metadata)
 
 
 def marked(look: Look, count: int) -> Look:

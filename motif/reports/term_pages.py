@@ -54,6 +54,7 @@ def explanation_page(explanation: "Explanation", match: MatchState | None = None
             (_caption(explanation, name, equity), play.moves)
             for name, play, equity in zip(names, plays, explanation.evidence.judged, strict=True)
         ],
+        board_captions=_board_captions(explanation, match),
         largest_reason=max((reason.amount for reason in explanation.reasons), default=1.0),
         largest=max((abs(value) for _, value in parts.groups), default=1.0),
         roll_grid=roll_grid,
@@ -71,6 +72,15 @@ def _caption(explanation: "Explanation", play: str, equity: float) -> str:
     if explanation.static.parts.scale.win_only:
         return words.say("page", "chance", play=play, amount=words.amount(50 + 50 * equity, 1))
     return words.say("page", "equity", play=play, amount=words.signed(equity))
+
+
+def _board_captions(explanation: "Explanation", match: MatchState | None) -> tuple[str, ...]:
+    """Return captions for the corners of a board; none in English, which diagrams have themselves."""
+    words, position = explanation.words, explanation.position
+    if words.language == LANGUAGE:
+        return ()
+    top = words.say("board", "opponent", pips=position.pip_count_opponent)
+    return top, words.score(match) if match else "", words.say("board", "mover", pips=position.pip_count)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -210,13 +220,13 @@ class TermReport(Tabular):
 
         file = path_of("path", path)
         check_target(file, *PAGE_SUFFIXES)
-        name, head, language = self.weights.name, self.place[1], self.words.language
+        head, language = self.place[1], self.words.language
         page = rendered(
             "terms_page.html",
             self.title,
             opening=self.opening,
             notes=reading_of_terms(self.terms, head, language),
-            effects_picture=effects_picture(self.seen, self.effects, f"{name}: effect of its parameters"),
+            effects_picture=effects_picture(self.seen, self.effects, self.weights.name, language),
             language=language,
             words=self.words,
             **effects_and_terms(self.effects, self.terms, self.units, head, language),

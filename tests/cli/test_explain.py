@@ -107,6 +107,18 @@ def test_a_player_without_gammons_is_explained_in_probabilities(motif):
     assert "(tanh x + 1) / 2" in detailed
 
 
+def test_boards_on_a_page_are_in_its_language(motif, tmp_path):
+    page = tmp_path / "why.html"
+    words = ("explain", START, 3, 1, "--player", "bras", "--html", page)
+    motif(*words, "--language", "de")
+    boards = page.read_text("utf-8")
+    assert boards.count("Gegner (dunkel): 167 Pips</text>") == 2
+    assert "On roll" not in boards
+    assert "Player on roll" not in boards
+    motif(*words)
+    assert page.read_text("utf-8").count("On roll (light): 167 pips</text>") == 2
+
+
 def test_html_is_written(motif_json, tmp_path):
     page = tmp_path / "why.html"
     record = motif_json("explain", START, 3, 1, "--fast", "--html", page)

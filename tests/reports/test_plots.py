@@ -4,6 +4,7 @@ import math
 import re
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -238,6 +239,35 @@ def test_strength_pictures(tmp_path):
         checked_size(tmp_path / "plot.png")
     unknown = replace(made_summary("tiny", 0), ppg_se=math.nan, ppg_vs_previous=math.nan)
     plot_strength([unknown], tmp_path / "plot.png", start="simple")
+
+
+def test_many_versions_have_short_labels(tmp_path):
+    summaries = [replace(made_summary("tiny", k), ppg_vs_pubeval=-0.0001) for k in range(12)]
+    for versions in (12, 3):
+        plot_strength(summaries[:versions], tmp_path / "plot.svg", start="bras")
+        words = words_of(tmp_path / "plot.svg")
+        assert words.count(f"v{versions - 1}") == 2
+        assert "Below, v0 is measured against bras." in words
+        assert "-0.000" not in words
+    assert "v0 +0.000 ± 0.012 v1" in words
+
+
+@pytest.mark.parametrize(("versions", "known", "is_numbered"), [(3, 3, True), (5, 2, True), (5, 3, False)])
+def test_numbers_of_versions_that_would_overlap_are_left_out(tmp_path, versions, known, is_numbered):
+    rows = [dict(row, label_noise=0.05 if known == 3 else None) for row in made_rows([("race", "win")])]
+    plot_run_convergence({f"v{k}": rows for k in range(versions)}, tmp_path / "plot.svg")
+    words = words_of(tmp_path / "plot.svg")
+    assert words.count(".060 / .070") == (versions if is_numbered else 0)
+    assert ("last errors" in words) == is_numbered
+
+
+def test_names_and_panels_that_cannot_be_drawn_give_no_warning(tmp_path):
+    """Boxes for letters that no font has, and only a heading for a panel without positions."""
+    samples = made_samples()
+    races = (samples.position_class == 2) & ((np.abs(samples.boards).sum(axis=1)) < 24)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw_calibration(some(samples, races), tmp_path / "plot.png", title="\u540d\u524d")
 
 
 def test_reliability_of_true_probabilities():

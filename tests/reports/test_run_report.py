@@ -531,7 +531,7 @@ def test_files_of_one_name_are_distinguished():
     assert rows("a/race.bm", "b/race.bm") == ["a/race.bm", "b/race.bm", "all"]
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0, "0 seconds"), (119, "119 seconds"), (120, "2.0 minutes"),
-    (2040, "34 minutes"), (7200, "2.0 hours"), (90000, "25 hours")])  # fmt: skip
+@pytest.mark.parametrize(("seconds", "text"), [(0, "0 seconds"), (1.2, "1 second"), (119, "119 seconds"),
+    (120, "2.0 minutes"), (2040, "34 minutes"), (7200, "2.0 hours"), (90000, "25 hours")])  # fmt: skip
 def test_durations(seconds, text):
     assert duration(seconds) == text

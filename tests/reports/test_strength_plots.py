@@ -9,7 +9,7 @@ from motif.contests.ratings import Ratings
 from motif.contests.tournament import Pairing, TournamentResult
 from motif.reports.strength_plots import plot_ratings
 from motif.runtime.errors import FileError, SettingError
-from tests.reports.test_plots import checked_size
+from tests.reports.test_plots import checked_size, words_of
 
 
 def made_tournament(players: int, spread: float = 1.0, error: float = 0.05) -> TournamentResult:
@@ -33,6 +33,15 @@ def test_any_number_of_players(tmp_path, players):
 def test_ratings_without_spread(tmp_path, spread, error):
     plot_ratings(made_tournament(3, spread, error), tmp_path / "plot.png")
     checked_size(tmp_path / "plot.png")
+
+
+def test_zero_has_no_minus_sign_and_long_names_one_ellipsis(tmp_path):
+    plot_ratings(made_tournament(3, -0.0, 0.0), tmp_path / "plot.svg")
+    words = words_of(tmp_path / "plot.svg")
+    assert words.count("+0.00 ± 0.00") == 3
+    assert words.count("+0 ± 0") == 3
+    assert words.count("…") == 1
+    assert "..." not in words
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

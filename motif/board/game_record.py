@@ -117,6 +117,8 @@ _JACOBY_TAG, _ON = "jacoby", ("1", "on", "true", "yes")
 NO_CUBE_TAG = "Cube", "Off"
 """motif's own tag of games without a cube."""
 NO_WORDS = ("0", "off", "false", "no")
+SET_UP = "a position was set up here; a record must begin at the starting position"
+"""Message for any format that can say so."""
 _BACKGAMMON = ("", "backgammon", "standard")
 """Names of the only variation that is supported."""
 
@@ -362,7 +364,7 @@ class GameRecorder(GameProgress):
 
     def add(self, action: Action) -> None:
         """Append an action, except a take of a beaver or raccoon, since rolling accepts these."""
-        self._forfeit_before(action.player)
+        self.forfeit_before(action.player)
         is_implied = self.is_beavered and action == CubeAction(action.player, "take")
         self.apply(action)
         if is_implied:
@@ -378,7 +380,7 @@ class GameRecorder(GameProgress):
         plays, the roll was never played, or the player forfeited it.  An illegal play is recorded as it was
         made.
         """
-        self._forfeit_before(player)
+        self.forfeit_before(player)
         self.check_turn(player)
         roll = parse_roll(dice)
         plays = legal_plays(self.position, roll)
@@ -386,7 +388,7 @@ class GameRecorder(GameProgress):
         play = self._play_of(moves, plays) if moves else only
         self.add(Turn(player, roll, play))
 
-    def _forfeit_before(self, player: int) -> None:
+    def forfeit_before(self, player: int) -> None:
         """Record the last roll, if `player` is the opponent and it was not played, as illegally forfeited."""
         turn = self.waiting
         if turn is None or turn.player == player or self._final is not None:

@@ -20,7 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from motif.board.game_record import CubeAction, GameRecord, GameRecorder, MatchRecord, Turn, with_crawford
+from motif.board.game_record import (
+    SET_UP,
+    CubeAction,
+    GameRecord,
+    GameRecorder,
+    MatchRecord,
+    Turn,
+    with_crawford,
+)
 from motif.board.mat_file import mat_name
 from motif.board.moves import checked_roll, illegal_play, legal_plays
 from motif.board.notation import MAX_MOVES, OFF, Play
@@ -184,20 +192,23 @@ def _record_ply(ply: dict[str, Any], game: GameRecorder) -> None:
     if kind in _ROLLS or (kind == _SET_POSITION and ply.get("d1")):
         roll = checked_roll(ply["d1"], ply["d2"])
         after, _ = position_from_ogid(ply["ogid_after"])
+        game.forfeit_before(player)
         game.add(Turn(player, roll, _play_to(after, game.position, roll)))
     elif kind == _DOUBLE:
         game.add(CubeAction(player, game.answer_to(player)))
     elif kind in (_TAKE, _DROP):
         game.add(CubeAction(player, "take" if kind == _TAKE else "drop"))
     elif kind == _SET_POSITION:
-        raise RecordError("a position was set up here; a record must begin at the starting position")
+        raise RecordError(SET_UP)
 
 
-def _play_to(after: Position, before: Position, roll: tuple[int, int]) -> Play:
-    """Return the play, legal or not, that leads from `before` to `after`."""
+def _play_to(after: Position, before: Position, roll: tuple[int, int]) -> Play | None:
+    """Return the play, legal or not, that leads from `before` to `after`; None if the roll was not played."""
     plays = legal_plays(before, roll)
     if same := [play for play in plays if play.position == after]:
         return same[0]
+    if after.switch_sides() == before:
+        return None
     change = np.maximum(after.switch_sides().board, 0) - np.maximum(before.board, 0)
     points = np.arange(len(change))[::-1]
     starts, ends = (np.repeat(points, np.maximum(count[::-1], 0)).tolist() for count in (-change, change))

@@ -149,10 +149,26 @@ def test_a_set_up_position_with_dice_is_an_illegal_play(monkeypatch):
         parse_bgf(b"{}", "match.bgf")
 
 
+def test_a_game_may_be_resigned_after_a_roll():
+    record = with_first_turn(Turn(0, (2, 1), None))
+    assert parse_xg(xg_content(record), "match.xg") == record
+
+
+def test_a_roll_may_be_forfeited():
+    record = with_first_turn(Turn(0, (2, 1), None))
+    reply = Turn(1, (3, 1), legal_plays("4HPwATDgc/ABMA", (3, 1))[0])
+    (game,) = record.games
+    read = parse_xg(
+        xg_content(replace(record, games=(replace(game, actions=(*game.actions, reply)),))), "match.xg"
+    )
+    assert [str(illegal) for illegal in illegal_plays(read)] == ["game 1, move 1, Ann, 21: not played"]
+    assert read.games[0].actions[1] == reply
+
+
 def test_a_play_that_checkers_cannot_make_is_named():
-    dance = Turn(0, (2, 1), Play(Position.start().switch_sides(), (), ()))
+    onto_a_point = Turn(0, (5, 1), Play(Position.start().switch_sides(), ((24, 19),), (False,)))
     with pytest.raises(RecordError, match=r"match\.xg: game 1, action 1: no play of the roll"):
-        parse_xg(xg_content(with_first_turn(dance)), "match.xg")
+        parse_xg(xg_content(with_first_turn(onto_a_point)), "match.xg")
 
 
 @pytest.mark.parametrize("cut", [3, 100, 8232, 8300, 9000])

@@ -65,8 +65,8 @@ def _cube(game: GameRecord, place: int) -> bytes:
 
 
 def _move(turn: Turn) -> bytes:
-    assert turn.play is not None
-    places = [place - 1 for move in sorted(turn.play.moves, reverse=True) for place in move]
+    moves = turn.play.moves if turn.play else ()
+    places = [place - 1 for move in sorted(moves, reverse=True) for place in move]
     places = (*places, *[-1] * 8)[:8]
     mover = 1 - 2 * turn.player
     # One candidate, the play made.

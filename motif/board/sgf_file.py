@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from motif.board.game_record import (
     NO_CUBE_TAG,
+    SET_UP,
     Annotations,
     CubeAction,
     GameProgress,
@@ -55,6 +56,8 @@ _TOKEN = re.compile(rf"\s*+(?:([();])|([A-Za-z]++)\s*+({_TEXT}(?:\s*+{_TEXT})*+)
 _VALUE = re.compile(_TEXT, re.DOTALL)
 _ESCAPED = re.compile(r"\\(\n?)(.?)", re.DOTALL)
 _MOVE = re.compile(r"([1-6][1-6])((?:[a-z]{2}){0,4})", re.ASCII)
+_RESIGNATION = re.compile(r"resign(?::\d)?|accept|reject", re.ASCII)
+"""A resignation and its answer, as Gibbon writes them; like gnubg, the reader takes the result from RE."""
 _INFORMATION = re.compile(r"\s*(\w+)\s*:\s*(\d{1,9})\s*", re.ASCII)
 _RESULT = re.compile(r"\s*([WB])\+(\d{1,9})(?:\s*R(?:esign)?)?\s*", re.ASCII)
 _NO_RESULT = re.compile(
@@ -241,7 +244,7 @@ class _GameReader:
         if name in ("W", "B"):
             self._act(_COLOURS.index(name), text)
         elif name in _SETUPS:
-            raise RecordError("a position was set up here; a record must begin at the starting position")
+            raise RecordError(SET_UP)
         elif name == "CV" and text != str(self._game.cube):
             raise RecordError(f"the cube was set to {quoted(text)} here; only doubles may change it")
         elif name in ("CP", "CO") and text not in ("c", "n", ""):
@@ -263,7 +266,7 @@ class _GameReader:
             self._game.add(CubeAction(player, self._game.answer_to(player)))
         elif word in ("take", "drop"):
             self._game.add(CubeAction(player, "take" if word == "take" else "drop"))
-        else:
+        elif not _RESIGNATION.fullmatch(word):
             raise RecordError(f"{quoted(text)} is not a move such as 31hefe, double, take or drop")
 
     def _read_result(self) -> None:

@@ -252,6 +252,13 @@ def test_the_take_of_a_beaver_is_written_but_implied():
     assert parse_sgf(sgf_text(without)) == without
 
 
+def test_a_resignation_may_be_a_move_of_its_own():
+    text = BY_GNUBG.replace("RE[W+1]", "RE[B+1]")
+    resigned = text.replace("RE[B+2R]", "RE[B+2]").replace("yddg]\n)", "yddg]\n;W[resign:1]\n;B[accept]\n)")
+    assert resigned.count("resign:1") == 1
+    assert parse_sgf(resigned) == parse_sgf(text)
+
+
 @pytest.mark.parametrize("result", ["?", "Void", "0", "Draw", "W+F", "B+T", "B+R", "W+?", " "])
 def test_results_without_points_are_none(result):
     text = BEAVER.format(take="").replace("PB[b]", f"PB[b]RE[{result}]")

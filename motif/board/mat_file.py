@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from motif.board.game_record import (
     NO_WORDS,
+    SET_UP,
     Action,
     Annotations,
     CubeAction,
@@ -51,8 +52,11 @@ _BLANKS = " \t\r\f\v"
 _NUMBER = re.compile(r"\s*\d+\)", re.ASCII)
 _CELL = re.compile(
     r"(?<!\S)(?:(?P<roll>[0-9][0-9]):|"
-    r"(?P<word>doubles|beavers|raccoons|takes|drops|passes|resigns|resigned|resign|losses|wins)\b)",
-    re.IGNORECASE,
+    # Galaxy may write the number of the line again before a resignation.
+    r"(?:\d{1,3}\) ++)?(?P<word>"
+    r"(?:doubles|beavers|raccoons|takes|drops|passes|resigns|resigned|resign|losses|wins)\b|"
+    r"(?<!: )(?<!:  )(?:concedes\b|\?{2,})))",
+    re.IGNORECASE | re.ASCII,
 )
 _POINTS = re.compile(
     r"(\d{1,9})\s+points?(?:\s+with\s+a\s+(?:back)?gammon)?(?:\s+and\s+the\s+match)?(?:\s*\.)?",
@@ -60,8 +64,10 @@ _POINTS = re.compile(
 )
 _RESIGNED = re.compile(r"(?:\d{1,9}\s+points?)?", re.IGNORECASE | re.ASCII)
 _RAISED = re.compile(r"(?:=+>\s*(\d{1,9}))?", re.ASCII)
-_NOTHING = re.compile(r"cannot move|\?*", re.IGNORECASE)
-"""A roll without moves, as written by gnubg and eXtreme Gammon.
+_SET_UP = re.compile(r"illegal play\b", re.IGNORECASE)
+"""How Snowie, and DailyGammon for Nackgammon, write a position that was set up, after a roll."""
+_NOTHING = re.compile(r"cannot move|\?*|concedes", re.IGNORECASE)
+"""A roll without moves, as written by gnubg, eXtreme Gammon and, for a resignation, Backgammon Studio.
 
 In all these expressions, adjacent parts match different characters, so that matching takes linear time.
 """
@@ -72,8 +78,8 @@ _COLUMN_WORDS = {
     kind: f" {word.capitalize()}" + " => {}" * (kind not in ("take", "drop")) for word, kind in _KINDS.items()
 }
 _WON, _RESIGNS = "wins", "resigns"
-_GIVEN_UP = ("resigned", "resign", "losses")
-"""Other programs' words for a resignation: ``Resigned Game``, ``Resign gammon``, ``Losses 1 point``."""
+_GIVEN_UP = ("resigned", "resign", "losses", "concedes", "?")
+"""Other programs' words for a resignation, such as ``Resigned Game``, ``Losses 1 point`` and ``????``."""
 _PASSES = "passes"
 """Other programs' word for a drop."""
 _NO_ROLL = "00"
@@ -279,9 +285,6 @@ class _Reader:
         self._line = _MatLine(0, "")
         self._game = 0
         self._move = 0
-        self._begins = (0, 0)
-        self._is_resigned = False
-        """Whether the game has a mark of a resignation before the line of its result."""
 
     def games(self, lines: list[_MatLine]) -> Iterator[GameRecord]:
         starts = [row for row, line in enumerate(lines) if _is_game(line)]
@@ -310,7 +313,6 @@ class _Reader:
 
     def _read_game(self, score: tuple[int, int], rows: list[_MatLine]) -> GameRecord:
         game = GameRecorder(money=not self.length)
-        self._begins, self._is_resigned = score, False
         for self._line in rows:
             self._move += bool(_NUMBER.match(self._line.text))
             was_over = game.result is not None
@@ -347,37 +349,35 @@ class _Reader:
     def _record(self, cell: _Cell, game: GameRecorder) -> None:
         rest, text = cell.rest.strip(), quoted((cell.word + cell.rest).strip())
         if cell.roll is not None:
-            self._is_resigned |= "?" in rest
+            if _SET_UP.match(rest):
+                raise RecordError(SET_UP)
             if cell.roll == _NO_ROLL and _NOTHING.fullmatch(rest):
                 return
             game.add_roll(cell.player, cell.roll, "" if _NOTHING.fullmatch(rest) else _used_dice(rest))
         elif cell.word == _WON:
             if not (match := _POINTS.fullmatch(rest)):
                 raise RecordError(f"expected a result such as 'Wins 2 points', not {text}")
-            if points := self._points(int(match[1]), cell.player, game):
+            if points := self._points(int(match[1]), game):
                 game.win(cell.player, points)
-        elif cell.word == _RESIGNS or cell.word in _GIVEN_UP:
+        elif cell.word == _RESIGNS:
             # The line of the result follows.
-            if cell.word == _RESIGNS and not _RESIGNED.fullmatch(rest):
+            if not _RESIGNED.fullmatch(rest):
                 raise RecordError(f"expected a resignation such as 'Resigns', not {text}")
-            self._is_resigned = True
-        else:
+        elif not cell.word.startswith(_GIVEN_UP):
             _record_cube(cell, game)
 
-    def _points(self, written: int, winner: int, game: GameRecorder) -> int:
+    def _points(self, written: int, game: GameRecorder) -> int:
         """Return the points won, like gnubg; 0 if the game is unfinished.
 
-        Some programs write only the points that the winner needs to win the match, a large number for a
-        resignation, or 0 if nobody has won.
+        Some programs write only the points that the winner needs to win the match or no more than its length,
+        a large number for a match that was resigned or forfeited, or 0 if nobody has won.
         """
         if game.result is not None:
-            needed = self.length - self._begins[winner]
-            return game.result.points if written == needed < game.result.points else written
+            return max(written, game.result.points) if self.length else written
         if written == 0:
             return 0
         costs = game.costs_of_resigning
-        most = max(costs) if self._is_resigned else written
-        return min((cost for cost in costs if cost >= written), default=most)
+        return min((cost for cost in costs if cost >= written), default=max(costs))
 
     def _error(self, what: str) -> RecordError:
         where = [f"line {self._line.number}"] if self._line.number else []
@@ -389,21 +389,25 @@ class _Reader:
 def _sides(text: str) -> tuple[tuple[str, str], tuple[int, int]] | None:
     """Return the names and scores in a line such as ``Ann : 0 Bob : 0``; None for any other line.
 
-    If names contain colons, the one that ends a name is the one after a space, as gnubg writes it.
+    If names contain colons, the one that ends a name is the one after a space, as gnubg writes it.  A name
+    may be empty, as on Backgammon Galaxy.
     """
     *parts, last = text.split(":")
+    alone = len(parts) == 2
     scored = [_SCORED.fullmatch(part.rstrip(_BLANKS)) for part in (*parts, last)]
     middles = [
         (place, match)
         for place, match in enumerate(scored[1:-1], 1)
-        if match and match[2] and (len(parts) == 2 or parts[place - 1][-1:].isspace())
+        if match
+        and (match[2] or (alone and parts[place][-1:].isspace()))
+        and (alone or parts[place - 1][-1:].isspace())
     ]
     ends = scored[-1]
     if len(middles) != 1 or ends is None or ends[2] is not None:
         return None
     ((place, middle),) = middles
-    first, second = ":".join(parts[:place]), ":".join([middle[2], *parts[place + 1 :]])
-    return ((first, second), (int(middle[1]), int(ends[1]))) if first.strip(_BLANKS) else None
+    first, second = ":".join(parts[:place]), ":".join([middle[2] or "", *parts[place + 1 :]])
+    return (first, second), (int(middle[1]), int(ends[1]))
 
 
 def _used_dice(moves: str) -> str:

@@ -122,7 +122,7 @@ def variance_inflation(matrix: FloatArray) -> FloatArray:
     return inflation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Components:
     """Principal components of standardised features, largest first."""
 
@@ -239,7 +239,7 @@ def scale_of(evaluator: StaticEvaluator, head: str) -> ValueScale:
     return ValueScale("x", 1.0, f"{HEAD_WORDS[head]} probability", "%", 100 * low, 100 * high)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judgement:
     """Raw sums of one head on n positions with p features, in the scale's unit."""
 
@@ -268,7 +268,7 @@ class Judgement:
         return np.asarray(self.slopes * scale.steepness(self.raw)[:, None])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureTable:
     """Statistics of each feature (p,); see the columns of features.csv in docs/how-to/analysis.md."""
 
@@ -290,7 +290,7 @@ class FeatureTable:
     """Variance inflation factor; infinite if others determine the feature, NaN if it is constant."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EvaluatorAnalysis:
     """The analysis of an evaluator's head on positions."""
 

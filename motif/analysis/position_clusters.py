@@ -25,7 +25,7 @@ _MARKS = 4
 """Number of features named for a group."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PositionCluster:
     """A group of positions with similar features."""
 
@@ -51,7 +51,7 @@ class PositionCluster:
         return [(names[k], float(self.centre[k])) for k in order if self.centre[k] != 0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PositionClusters:
     """All clusters of an analysis's positions."""
 

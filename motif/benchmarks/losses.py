@@ -59,9 +59,9 @@ def joined_losses(parts: Sequence[Losses]) -> Losses:
 class ByGroup(Generic[_Rate]):
     """A measure of several groups of decisions."""
 
-    files: Mapping[str, _Rate]
+    files: Mapping[str, _Rate] = field(hash=False)
     """Measures by path."""
-    classes: Mapping[str, _Rate]
+    classes: Mapping[str, _Rate] = field(hash=False)
     """Measures by class over all files, for the classes that occur.
 
     The class is that of the position before the roll, or in datasets of the position after the best play.
@@ -111,7 +111,7 @@ class LossDistribution:
 
     best_found: float
     """Share of decisions, 0 to 1, in which the player chose a listed play without loss."""
-    at_most: dict[str, float]
+    at_most: dict[str, float] = field(hash=False)
     """Share of decisions with at most this loss, for each of `LIMITS`."""
     above: float
     """Share of decisions with a loss above the last of `LIMITS`."""

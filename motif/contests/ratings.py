@@ -23,7 +23,7 @@ _PSEUDOCOUNT = 0.5
 game would have an infinite Elo, and results without variance would have infinite weight."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ratings:
     """Ratings of k players."""
 

@@ -58,7 +58,7 @@ _MIN_SIGMA = 0.001
 class BrasFormula:
     """The parameters of the score: a weight for each feature, and sigma."""
 
-    weights: Mapping[str, float] = field(default_factory=lambda: ARTICLE_WEIGHTS)
+    weights: Mapping[str, float] = field(default_factory=lambda: ARTICLE_WEIGHTS, hash=False)
     sigma: float = SIGMA
     """The value of D for which g is tanh(1), above 0."""
 

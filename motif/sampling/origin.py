@@ -29,7 +29,7 @@ class Origin:
     """Key that datasets of the same games share, or empty."""
     recorded_games: tuple[str, ...] = ()
     """Hash of the plays of each recorded game, by its number; empty for self-play."""
-    labels: Mapping[str, object] = field(default_factory=dict)
+    labels: Mapping[str, object] = field(default_factory=dict, hash=False)
     """Those of `LABEL_SETTINGS` that are known."""
     datasets: tuple[str, ...] = ()
     """Fingerprints of the datasets in files from which the positions were read."""

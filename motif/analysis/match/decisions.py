@@ -371,13 +371,13 @@ class PlayerAnalysis:
     forced: int
     """Rolls with a single legal play, which are not decisions."""
     luck: Sum
-    mistakes: dict[str, Sum]
+    mistakes: dict[str, Sum] = field(hash=False)
     """Cube mistakes by kind, in the order of `motif.analysis.match.decision_errors.MISTAKE_KINDS`."""
     is_analyst: bool = False
     """Whether the player is the analyst, at any depth, and so is not rated."""
-    kinds: dict[str, Errors] = field(default_factory=dict)
+    kinds: dict[str, Errors] = field(default_factory=dict, hash=False)
     """Totals by `KINDS_OF_DECISION`, for the kinds that occurred."""
-    marks: dict[str, int] = field(default_factory=dict)
+    marks: dict[str, int] = field(default_factory=dict, hash=False)
     """Number of ``doubtful``, ``bad`` and ``very bad`` decisions."""
     rolls_of_both: int = 0
     """Number of rolls played by both players, including forced plays."""

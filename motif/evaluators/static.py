@@ -100,8 +100,11 @@ class StaticEvaluator(Evaluator):
         """The weight file of the model, if there is one."""
 
     def __repr__(self) -> str:
-        made_of = f": {len(self.weights.parameters)} parameters and their pairs" if self.weights else ""
-        return f"<static evaluator {self.name}{made_of}>"
+        if self.weights is None:
+            return f"<static evaluator {self.name}>"
+        heads = [head for of_class in self.weights.classes.values() for head in of_class.values()]
+        pairs = " and their pairs" if any(len(head.pairs) for head in heads) else ""
+        return f"<static evaluator {self.name}: {len(self.weights.parameters)} parameters{pairs}>"
 
     @property
     def fingerprint(self) -> str:

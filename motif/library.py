@@ -161,7 +161,8 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
 def evaluate(position: str | Position, player: PlayerLike = LATEST) -> Probabilities: ...
 @overload
 def evaluate(
-    position: list[Position] | list[str] | tuple[Position | str, ...], player: PlayerLike = LATEST
+    position: list[Position] | list[str] | list[Position | str] | tuple[Position | str, ...],
+    player: PlayerLike = LATEST,
 ) -> list[Probabilities]: ...
 @overload
 def evaluate(position: PositionLike, player: PlayerLike = LATEST) -> Probabilities: ...

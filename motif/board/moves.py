@@ -40,7 +40,7 @@ class _OfThread(local):
 
 
 _of_thread = _OfThread()
-RollLike = Sequence[int | str] | npt.NDArray[np.integer] | str | int | np.integer
+RollLike = Sequence[int | np.integer | str] | npt.NDArray[np.integer] | str | int | np.integer
 """Two dice as a pair, a text or a number."""
 _ROLL = re.compile(r"([0-9])([0-9])|([0-9]+)[\s,/-]+([0-9]+)")
 _Places = tuple[int, ...]

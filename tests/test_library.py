@@ -379,6 +379,10 @@ def test_plausible_mistakes_are_reported_in_one_line(call, message, tmp_path, mo
     assert list(tmp_path.iterdir()) == []
 
 
+def test_analyse_takes_truth_values_of_numpy():
+    assert motif.analyse(_record(), PLAYER, confirm=np.False_, jobs=1).trials == 0
+
+
 NOTHING = np.zeros(0)
 LONG = "x" * 300
 

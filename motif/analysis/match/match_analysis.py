@@ -50,7 +50,7 @@ from motif.rollouts.rollout_settings import RolloutSettings
 from motif.runtime.errors import PlayerError, RecordError, SettingError, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.layout import capitalized, counted, html_lines, html_table, text_table
-from motif.runtime.settings import check_count
+from motif.runtime.settings import check_count, is_truth
 
 WORST = 10
 
@@ -399,7 +399,7 @@ def analyse_match(
     `SettingError` for a negative `worst` and as `check_jacoby` does.
     """
     check_count("worst", worst, 0)
-    if not isinstance(confirm, RolloutSettings | bool):
+    if not isinstance(confirm, RolloutSettings) and not is_truth(confirm):
         raise SettingError(f"confirm must be RolloutSettings, True or False, not {shown(confirm)}", "confirm")
     check_jacoby(record, jacoby)
     decisions, cube = walk(record, jacoby=jacoby), cube and uses_cube(record)
@@ -407,7 +407,8 @@ def analyse_match(
         raise RecordError("nothing to analyse: the record has no rolls")
     static = evaluator.without_lookahead
     rolls = [roll for roll in decisions.rolls if roll.is_judged]
-    settings = confirming_rollout(evaluator) if confirm is True else confirm or None
+    default = confirming_rollout(evaluator) if confirm else None
+    settings = confirm if isinstance(confirm, RolloutSettings) else default
     judgements = judge_plays(rolls, evaluator, cube=cube, confirm=settings, jobs=jobs)
     acts = judge_cube(decisions.chances, evaluator, confirm=settings, jobs=jobs) if cube else []
     lucks = tuple(map(RollLuck, decisions.rolls, roll_luck(decisions.rolls, static, cube=cube).tolist()))

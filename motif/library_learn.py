@@ -1,8 +1,6 @@
 """Functions for learning: sample positions, fit and calibrate weights, run a bootstrap, write a report."""
 
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,11 +23,11 @@ from motif.library_options import FitKeywords, SampleKeywords, lists_fields
 from motif.parameters.named_sets import check_found
 from motif.players.player import Player, PlayerLike, evaluator_of, load_player
 from motif.runtime.arrays import ArrayLike, Float32Array
-from motif.runtime.errors import DatasetError, MotifError, PlayerError, SettingError, shown
+from motif.runtime.errors import PlayerError, SettingError, shown
 from motif.runtime.files import check_target, path_if_given, path_of, paths_of
 from motif.runtime.frames import Row
 from motif.runtime.settings import changed, check_count, check_flag, check_seed, settings_with
-from motif.sampling.dataset import Dataset
+from motif.sampling.dataset_folders import Data, dataset_folders
 from motif.sampling.game_results import ScoreResults, read_results
 from motif.sampling.recorded_games import read_games
 from motif.sampling.sample import SampleResult, SampleSettings
@@ -48,7 +46,7 @@ def sample(
     *,
     player: PlayerLike | None = None,
     label: PlayerLike | None = None,
-    recorded: Sequence[Path | str] | Path | str = (),
+    recorded: Iterable[Path | str] | Path | str = (),
     starts: Positions | None = None,
     resume: bool = False,
     jobs: int | None = None,
@@ -278,38 +276,6 @@ class PlayerCalibration(Calibration):
         return file
 
 
-Data = Path | str | Dataset | Sequence[Path | str | Dataset]
-"""Folders of datasets, or datasets in memory."""
-
-
-@contextmanager
-def _folders(data: Data) -> Iterator[list[Path]]:
-    """Provide the folders of `data`; messages name datasets in memory "dataset 1" and so on."""
-    several = [data] if isinstance(data, str | Path | Dataset) else data
-    several = list(several) if isinstance(several, Sequence | Iterator) else [several]
-    if not several:
-        raise DatasetError("data: at least one dataset or file is needed")
-    if wrong := [one for one in several if not isinstance(one, str | Path | Dataset)]:
-        raise DatasetError(f"data must be datasets or their folders, not {shown(wrong[0])}")
-    with tempfile.TemporaryDirectory() as made:
-        folders, names = [], {}
-        for number, one in enumerate(several, 1):
-            if isinstance(one, Dataset):
-                one = one.write(Path(made) / str(number))
-                names[str(one)] = "the dataset" if len(several) == 1 else f"dataset {number}"
-            folders.append(path_of("data", one))
-        try:
-            yield folders
-        except MotifError as error:
-            problem = error.problem
-            # In reverse, because the folder 1 is part of the name of the folder 10.
-            for folder, name in reversed(names.items()):
-                problem = problem.replace(f"{folder}: the dataset ", f"{name} ").replace(folder, name)
-            if problem == error.problem:
-                raise
-            raise type(error)(problem, *error.fields) from None
-
-
 @lists_fields(FitSettings)
 def fit(
     data: Data,
@@ -382,7 +348,7 @@ def fit(
     ):
         if path is not None:
             check_target(path_of(label, path), *suffixes)
-    with _folders(data) as folders:
+    with dataset_folders(data) as folders:
         chosen = settings_with(FitSettings, settings, changes)
         chosen.check()
         chosen.check_effects()
@@ -500,7 +466,7 @@ def calibrate(
     >>> motif.calibrate("runs/chances", "bras").write("bras-calibrated.yaml")  # doctest: +SKIP
     """
     evaluator = None if player is None else evaluator_of(player)
-    with _folders(data) as paths:
+    with dataset_folders(data) as paths:
         results = read_results(paths)
         if not isinstance(results, ScoreResults):
             evaluator = evaluator or evaluator_of(LATEST)
@@ -513,7 +479,7 @@ def calibrate(
 def report(
     folder: Path | str,
     *,
-    benchmark: Sequence[Path | str] | None = None,
+    benchmark: Iterable[Path | str] | Path | str | None = None,
     worst: int = 10,
     top: int = 20,
     html: Path | str | None = None,

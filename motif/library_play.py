@@ -1,6 +1,5 @@
 """Functions that measure players: error rates, terms, cube efficiencies and windows."""
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,9 @@ from motif.evaluators.known_players import LATEST
 from motif.players.player import PlayerLike, evaluator_of, load_player, static_evaluator, weighted_evaluator
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import path_if_given, path_of
-from motif.runtime.settings import check_count, check_seed
-from motif.sampling.dataset import Dataset, in_one_pool, read_dataset
+from motif.runtime.settings import check_count, check_seed, given_items
+from motif.sampling.dataset import Dataset, in_one_pool, read_dataset, without_copies
+from motif.sampling.dataset_folders import Data
 
 if TYPE_CHECKING:
     # Slow imports.
@@ -100,7 +100,7 @@ def cube_efficiency(
 
 def benchmark(
     player: PlayerLike = LATEST,
-    files: Sequence[Path | str | Dataset] | Path | str | Dataset | None = None,
+    files: Data | None = None,
     *,
     versus: PlayerLike | None = None,
     worst: int = 0,
@@ -148,8 +148,7 @@ def benchmark(
     lines = list(shipped_lines()) if files is None else []
     if files is None and not lines:
         raise SettingError("files: missing benchmark files or datasets; this installation has none", "files")
-    given = () if files is None else files
-    given = list(given) if isinstance(given, Iterable) and not isinstance(given, str | Dataset) else [given]
+    given = [] if files is None else given_items(files)
     if wrong := [one for one in given if not isinstance(one, str | Path | Dataset)]:
         raise SettingError(f"files must be benchmark files or datasets, not {shown(wrong[0])}", "files")
     # A decision must not count twice, even if its file is named in two ways.
@@ -164,8 +163,9 @@ def benchmark(
         str(one) if not isinstance(one, Dataset) else "the dataset" if unnamed == 1 else f"dataset {number}"
         for number, one in enumerate(folders, 1)
     ]
-    data = in_one_pool([one if isinstance(one, Dataset) else read_dataset(one) for one in folders])
-    datasets = list(map(dataset_decisions, names, data))
+    read = [one if isinstance(one, Dataset) else read_dataset(one) for one in folders]
+    data = without_copies(dict(zip(names, read, strict=True)))
+    datasets = list(map(dataset_decisions, data, in_one_pool([*data.values()])))
     lines += [read_benchmark(str(path)) for path in paths if not folders]
     return benchmark_players(players, lines, datasets, worst=worst, seed=seed, jobs=jobs)
 
@@ -174,7 +174,7 @@ def terms(
     weights: PlayerLike,
     *,
     table: Path | str | None = None,
-    data: Path | str | None = None,
+    data: Path | str | Dataset | None = None,
     positions: Positions | None = None,
     head: str | None = None,
     position_class: str = "contact",
@@ -190,7 +190,7 @@ def terms(
     weights
         A name such as ``"motif-v1"``, a weight file, weights, or a `Fit`.
     table, data
-        Table of ``fit(..., term_table=...)``, or the folder of the one fitted dataset: standard errors.
+        Table of ``fit(..., term_table=...)``, or the one fitted dataset or its folder: standard errors.
     positions
         Positions in any form, if there is no such source; by default 2,000 from games of the weights.
     head
@@ -220,7 +220,7 @@ def terms(
     return term_report(
         weighted_evaluator(weights),
         table=path_if_given("table", table),
-        data=path_if_given("data", data),
+        data=data,
         positions=None if positions is None else as_boards(positions),
         head=head,
         position_class=position_class,

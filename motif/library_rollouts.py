@@ -1,6 +1,6 @@
 """High-level functions for rollouts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Unpack, cast
 
 from motif.analysis.judge import MatchOptions, for_match
@@ -76,7 +76,7 @@ def compare_plays(
     player: PlayerLike = LATEST,
     settings: RolloutSettings | None = None,
     *,
-    plays: Sequence[str | Play] | str | Play | None = None,
+    plays: Iterable[str | Play] | str | Play | None = None,
     candidates: int = CANDIDATES,
     cubeful: bool = False,
     jobs: int | None = None,

@@ -293,15 +293,21 @@ def fitted_terms(
         return term_errors(rows, weights, settings, class_name, head), rows[class_name].training
 
 
-def no_errors(folder: Path, weights: WeightFile, class_name: str, head: str) -> str:
-    """Return why the weights of a head have no standard errors from a dataset; empty if they have."""
+def no_errors(
+    folder: Path, weights: WeightFile, class_name: str, head: str, is_in_memory: bool = False
+) -> str:
+    """Return why the weights of a head have no standard errors from a dataset; empty if they have.
+
+    The reason names the folder unless the dataset `is_in_memory`.
+    """
     if has_hidden_units(weights, class_name, head):
         return "weights fitted together with hidden units have none"
     manifest, fitted = read_manifest(folder), weights.fit.get("samples")
+    name = "the dataset" if is_in_memory else str(folder)
     if set(manifest.fingerprints).isdisjoint(fitted_datasets(weights)):
-        return f"{weights.name} has no record of a fit to {folder}"
+        return f"{weights.name} has no record of a fit to {name}"
     if fitted != manifest.positions:
-        counts = f"{fitted} positions, not to the {manifest.positions} of {folder}"
+        counts = f"{fitted} positions, not to the {manifest.positions} of {name}"
         return f"{weights.name} was fitted to {counts}; a table of its terms has them"
     if levels := weights.fit.get("levels"):
         return f"{weights.name} was fitted with the levels of {levels}; a table of its terms has them"

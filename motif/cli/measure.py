@@ -76,7 +76,7 @@ def benchmark(
     from motif.benchmarks.choices import benchmark_players, dataset_decisions
     from motif.learning.recalibration import fitted_to
     from motif.players import load
-    from motif.sampling.dataset import in_one_pool, read_dataset
+    from motif.sampling.dataset import in_one_pool, read_dataset, without_copies
     from motif.sampling.dataset_files import read_manifest
 
     check_apart(files, html)
@@ -87,8 +87,8 @@ def benchmark(
         raise SettingError("--worst and --html: a dataset does not contain the positions before its plays")
     players = [load(name) for name in (player, versus) if name is not None]
     benchmarks = [read_benchmark(path) for path in paths if not of_datasets]
-    data = in_one_pool([read_dataset(path) for path in paths if of_datasets])
-    datasets = list(map(dataset_decisions, map(str, paths), data))
+    data = without_copies({str(path): read_dataset(path) for path in paths if of_datasets})
+    datasets = list(map(dataset_decisions, data, in_one_pool([*data.values()])))
     unused = sum(file.record.cube_decisions for file in benchmarks if file.record)
     result = benchmark_players(players, benchmarks, datasets, worst=shown, seed=seed, jobs=jobs)
     if html is not None:

@@ -1,7 +1,7 @@
 """Round-robin tournaments with paired dice, and ratings by points per game and Elo."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -29,7 +29,7 @@ from motif.runtime.errors import SettingError, shown
 from motif.runtime.frames import Tabular
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
-from motif.runtime.settings import check_count, check_seed
+from motif.runtime.settings import check_count, check_seed, given_items
 from motif.runtime.streams import derive_states
 
 _UNUSED_BITS = np.uint64(11)
@@ -180,7 +180,7 @@ def _or_none(value: float) -> float | None:
 
 
 def play_tournament(
-    players: Sequence[PlayerLike],
+    players: Iterable[PlayerLike],
     games: int | None = None,
     *,
     length: int = 0,
@@ -239,16 +239,17 @@ def play_tournament(
     return _tournament_result(contest, names, seed, meetings, played)
 
 
-def _seats(players: Sequence[PlayerLike]) -> tuple[list[Player], list[str]]:
+def _seats(players: Iterable[PlayerLike]) -> tuple[list[Player], list[str]]:
     """Return the players and their names; raise `SettingError` for too few players or for duplicate names."""
-    if isinstance(players, str) or not isinstance(players, Sequence):
+    given = given_items(players)
+    if given and given[0] is players:
         raise SettingError("players must be a list of at least 2, such as ['latest', 'pubeval']")
-    seats = [load_player(player) for player in players]
+    seats = [load_player(player) for player in given]
     names = [player.name for player in seats]
     if len(names) < 2:
         raise SettingError(f"a tournament needs at least 2 players, not {len(names)}")
     if twice := [name for name in names if names.count(name) > 1]:
-        named = all(isinstance(player, str | Player) for player in players)
+        named = all(isinstance(player, str | Player) for player in given)
         hint = "" if named else "; fit and from_sklearn take name="
         raise SettingError(f"duplicate player {shown(twice[0])}: each player may be listed once{hint}")
     return seats, names

@@ -61,7 +61,6 @@ from motif.runtime.files import (
     TEMPORARY_SUFFIX,
     clear_temporaries,
     contents,
-    path_if_given,
     path_of,
     refusals,
     working_in,
@@ -70,6 +69,8 @@ from motif.runtime.files import (
 from motif.runtime.frames import Record, Row, Tabular
 from motif.runtime.layout import capitalized, listed, p_text
 from motif.runtime.settings import check_count, check_only_one, check_seed, check_word
+from motif.sampling.dataset import Dataset
+from motif.sampling.dataset_folders import dataset_folder
 
 _TABLES = {"features.csv": features_csv, "correlation.csv": correlation_csv, "components.csv": components_csv}
 _SUMMARY, _REPORT = "summary.json", "report.html"
@@ -132,7 +133,7 @@ def inspect(
     out: Path | str,
     *,
     player: PlayerLike | None = None,
-    dataset: Path | str | None = None,
+    dataset: Path | str | Dataset | None = None,
     positions: int = 10_000,
     position_class: str = ALL,
     head: str = "win",
@@ -148,8 +149,8 @@ def inspect(
     out
         Folder to write, new or empty.
     player, dataset
-        Player in any form whose games provide the positions, by default the weights; or the folder of a
-        dataset to take positions from instead.
+        Player in any form whose games provide the positions, by default the weights; or a dataset or its
+        folder to take positions from instead.
     positions
         Number of positions, at least 100; all of a smaller dataset.
     position_class
@@ -173,7 +174,7 @@ def inspect(
         For any other invalid setting, or a folder that exists or cannot be written.
     """
     evaluator, chosen = weighted_evaluator(weights), None if player is None else load_player(player)
-    out, dataset = path_of("out", out), path_if_given("dataset", dataset)
+    out = path_of("out", out)
     seed, positions = check_seed(seed), check_count("positions", positions, MIN_BOARDS)
     check_word("head", head, HEADS)
     check_word("position_class", position_class, (*CLASS_NAMES, ALL))
@@ -182,11 +183,18 @@ def inspect(
     weights_to_analyse(evaluator, head, class_name)
     with new_folder(out) as folder:
         if dataset is not None:
-            boards, source = dataset_positions(dataset, positions, class_name), f"the dataset {dataset.name}"
+            boards, source = _of_dataset(dataset, positions, class_name)
         else:
             boards, source = _self_play(chosen or static_player(evaluator), positions, class_name, seed, jobs)
         analysis = analysis_of(evaluator, boards, source=source, head=head, class_name=class_name)
         return WrittenAnalysis(analysis, out, _write(analysis, score_tests(analysis, evaluator), folder))
+
+
+def _of_dataset(dataset: Path | str | Dataset, positions: int, class_name: str | None) -> tuple[Board, str]:
+    """Return positions of `dataset`, and their source in words."""
+    with dataset_folder("dataset", dataset) as folder:
+        boards = dataset_positions(folder, positions, class_name)
+    return boards, "a dataset" if isinstance(dataset, Dataset) else f"the dataset {folder.name}"
 
 
 def _self_play(

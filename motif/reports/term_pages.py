@@ -6,6 +6,7 @@ all terms.  The grid is readable without colours: squares have signed numbers, a
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
     from motif.fitting.significance import HeadTerms
+    from motif.sampling.dataset import Dataset
 
 _GREEN, _RED, _NEUTRAL = "#2e7d4f", "#b3202c", "#8a8178"
 _STRONG = 0.3
@@ -239,7 +241,7 @@ def term_report(
     evaluator: "StaticEvaluator",
     *,
     table: Path | None,
-    data: Path | None,
+    data: "Path | str | Dataset | None",
     positions: "Board | str | None",
     head: str | None,
     position_class: str,
@@ -258,6 +260,7 @@ def term_report(
     from motif.analysis import term_report as measured
     from motif.analysis.unit_report import unit_summaries
     from motif.evaluators.static import weights_of
+    from motif.sampling.dataset_folders import dataset_folder
 
     words = phrases(language)
     check_count("top", top, 1)
@@ -265,12 +268,15 @@ def term_report(
     check_only_one(table=table, data=data, positions=positions)
     weights = weights_of(evaluator)
     place = position_class, measured.chosen_head(weights, position_class, head)
-    note, statistics = "", None
+    note, statistics, is_in_memory = "", None, not isinstance(data, str | Path | None)
     if table is not None:
         statistics, source = measured.table_terms(table, weights, *place), str(table)
-    elif data is not None and not (note := measured.no_errors(data, weights, *place)):
-        statistics, count = measured.fitted_terms([data], weights, *place)
-    boards = term_boards(evaluator, position_class, data=data, positions=positions, seed=seed, jobs=jobs)
+    with nullcontext() if data is None else dataset_folder("data", data) as folder:
+        if folder is not None and not (note := measured.no_errors(folder, weights, *place, is_in_memory)):
+            statistics, count = measured.fitted_terms([folder], weights, *place)
+        boards = term_boards(
+            evaluator, position_class, data=folder, positions=positions, seed=seed, jobs=jobs
+        )
     if statistics is None:
         statistics, count = measured.board_terms(boards, weights, *place)
     if table is None:

@@ -1,7 +1,7 @@
 """Settings: dataclass fields with help for the command line, changes by name, and rules for values."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, Field, field, fields, replace
 from inspect import cleandoc
 from numbers import Integral, Real
@@ -64,6 +64,13 @@ def plain(value: object) -> object:
         return int(value)
     # Only NumPy's numbers have `item`.
     return float(value) if isinstance(value, Real) and hasattr(value, "item") else value
+
+
+def given_items(given: object) -> list[Any]:
+    """Return the items of a list, an iterator, an array or a column of a table; anything else is one item."""
+    is_table = isinstance(given, Mapping) or hasattr(given, "columns")
+    is_one = isinstance(given, str) or is_table or getattr(given, "ndim", 1) == 0
+    return list(given) if isinstance(given, Iterable) and not is_one else [given]
 
 
 class SettingFields:

@@ -22,7 +22,7 @@ from motif.sampling.label_files import SUFFIXES, export_labels, import_labels, l
 
 
 def convert(
-    sources: Sequence[Path | str] | Path | str,
+    sources: Iterable[Path | str] | Path | str,
     out: Path | str,
     *,
     to: str | None = None,

@@ -5,7 +5,7 @@
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from numbers import Integral, Real
@@ -113,8 +113,9 @@ class Dataset:
         if isinstance(which, slice):
             return self.rows(which)
         numbers = np.atleast_1d(np.asarray(which))
-        if numbers.ndim > 1:
-            raise DatasetError(f"rows must be a slice, a mask (n,) or row numbers (n,), not {numbers.shape}")
+        if numbers.ndim > 1 or (numbers.size and numbers.dtype.kind not in "biu"):
+            given = numbers.shape if numbers.ndim > 1 else shown(which)
+            raise DatasetError(f"rows must be a slice, a mask (n,) or row numbers (n,), not {given}")
         return self.rows(numbers if numbers.size else numbers.astype(np.intp))
 
     def __add__(self, other: "Dataset") -> "Dataset":
@@ -438,6 +439,20 @@ def in_one_pool(datasets: Sequence[Dataset]) -> list[Dataset]:
     counts = [int(data.game.max()) + 1 if len(data) else 0 for data in datasets]
     numbers = pooled_games([data.origin for data in datasets], counts)
     return [replace(data, game=of.of(data.game)) for data, of in zip(datasets, numbers, strict=True)]
+
+
+def without_copies(datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """Return the datasets, keyed by name, without those that have the same rows as an earlier one."""
+    kept: dict[str, Dataset] = {}
+    for name, data in datasets.items():
+        if not any(_has_same_rows(data, other) for other in kept.values()):
+            kept[name] = data
+    return kept
+
+
+def _has_same_rows(one: Dataset, other: Dataset) -> bool:
+    pairs = [(getattr(one, name), getattr(other, name)) for name in _ARRAYS]
+    return all(np.array_equal(*pair, equal_nan=True) for pair in pairs)
 
 
 def read_parts(folder: Path) -> Iterator[Dataset]:

@@ -145,7 +145,7 @@ def test_the_command_writes_the_same_analysis(fitted, dataset, tmp_path, motif_j
         (lambda: motif.terms("none.yaml"), "none.yaml: no such weight file"),
         (lambda: motif.terms(3), "a player must be a name such as"),
         (lambda: motif.terms("motif-v0", data="a", table="b"), "table and data cannot be combined"),
-        (lambda: motif.terms("motif-v0", data=3), "data must be a path, not 3"),
+        (lambda: motif.terms("motif-v0", data=3), "data must be a dataset or its folder, not 3"),
         (lambda: motif.terms("motif-v0", data="nowhere"), "nowhere: not a dataset"),
         (lambda: motif.terms("motif-v0", table="nowhere"), "nowhere: there is no such file"),
         (lambda: motif.terms("motif-v0", positions="4HPwATDgc/ABMA"), "positions must be a list or an array"),

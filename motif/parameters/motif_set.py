@@ -79,7 +79,7 @@ BOARD_ON_BAR = _side("board_against_bar", "square of the number of home points t
 BLOTS_HOME = _side("blots_home", "blots of {side} in the home board", "blots", 3, "safety", better=LESS,
     label="{side} blots at home")
 BLOTS_ELSEWHERE = _side("blots_elsewhere", "blots of {side} outside the home board", "blots", 4, "safety",
-    better=LESS, label="{side} blots outside")
+    better=LESS, label="{side} blots outside the home board")
 HITTING = _side("hitting_rolls", "rolls of 36 with which {side} can hit (with several checkers on the bar: "
     "by entering)", "rolls", 36, "attack", better=MORE)
 DIRECT = _side("direct_shots", "rolls of 36 with which {side} can hit with one die", "rolls", 36, "attack",

@@ -59,7 +59,7 @@ def test_text_shows_both_boards_and_words(motif):
 
 def test_detailed_adds_formula_groups_and_terms(motif):
     out = motif("explain", START, "31", "--versus", "24/20", "--detailed").out
-    for said in ("3 tanh x", "looks ahead: ", "Your blots outside: 0, not 2.", "pip_count"):
+    for said in ("3 tanh x", "looks ahead: ", "Your blots outside the home board: 0, not 2.", "pip_count"):
         assert said in out
     assert len(out.splitlines()) < 75
     assert re.search(

@@ -46,7 +46,7 @@ class Viewpoint:
     """Whether the opponent's checkers differ because of a hit; they then form the group of the hit."""
 
     def label(self, parameter: Parameter, words: Phrases) -> str:
-        """Return the parameter's label, such as "your blots outside"."""
+        """Return the parameter's label, such as "your blots at home"."""
         yours = (parameter.side == "own") == self.you_are_on_roll
         whose = words.say("measured", "yours" if yours else "theirs")
         label = words.find("parameters", parameter.base_name, default=parameter.template)

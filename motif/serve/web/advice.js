@@ -1,4 +1,4 @@
-// Advice: ranked plays, cube decisions, and why one play is better than another.
+// Advice: ranked plays, cube decisions, and why a play is better.
 
 import { post } from "./api.js";
 import { button, figure, gap, h, live, percent, plain, pointed, reveal, show, signed, source, styled, table, within, working } from "./dom.js";
@@ -7,10 +7,10 @@ import { language, t } from "./texts.js";
 import { retried } from "./view.js";
 
 const SHOWN = 8;
-/** A threshold from this probability on is not shown. */
+/** Thresholds from here on are not shown. */
 const NEVER = 0.9995;
 
-/** Shows what `work` gets, again while the server is away, unless `place` then shows something else. */
+/** Shows what `work` gets, retried, unless `place` then shows something else. */
 export async function attempt(place, work, isRevealed = true) {
   const waiting = h("div", working()), seen = () => isRevealed && reveal(place);
   show(place, waiting);
@@ -23,7 +23,7 @@ export async function attempt(place, work, isRevealed = true) {
   });
 }
 
-/** Shows ranked plays; `point(play)` gets the one under the pointer or null, `pick(play)` the pressed one. */
+/** Shows ranked plays; `point(play)` gets the one under the pointer, `pick(play)` the pressed one. */
 export async function showHint(place, about, { point = () => {}, pick = () => {}, made = null, madeKey = "played", known = [], se } = {}) {
   await attempt(place, async () => {
     const answer = await post("hint", { ...about, shown: true, full_depth: SHOWN, asked: made ? [made] : [], known_plays: known.map(estimate) });
@@ -53,7 +53,7 @@ function estimate({ done, notation, equity, source: from, se, lookahead }) {
   return { done: done ?? notation, equity: Number(equity.toFixed(3)), source: from, se, lookahead };
 }
 
-/** A note if only some of the `plays` are rolled out. */
+/** A note if only some `plays` are rolled out. */
 export function mixedWords(plays) {
   return new Set(plays.map((one) => one.source === "rollout")).size > 1 && source(t("mixed words"));
 }
@@ -74,7 +74,7 @@ function chancesOf(one) {
   return h("span", { class: "chances" }, t("chances", figures));
 }
 
-/** Explains the estimates of two plays, `se` of their difference; without plays, of the best two. */
+/** Explains two plays, by default the best; `se` is that of their difference. */
 export function showWhy(place, about, better, worse, se, isRevealed = true) {
   const known = better && [estimate(better), estimate(worse)];
   return attempt(place, async () => whyPanel(await post("explain", { ...about, language, known, known_se: se })), isRevealed);
@@ -105,7 +105,7 @@ function reasonBars(reasons, better, worse) {
   return shown[0]?.play === "worse" ? lists.reverse() : lists;
 }
 
-/** A bar from the middle: to the right for the better play, hatched to the left for the other. */
+/** A bar: to the right for the better play, hatched to the left for the other. */
 function bar(amount, most, forBetter) {
   const width = Math.max(1, Math.round(50 * amount / most));
   const piece = styled(`bar-piece ${forBetter ? "for" : "against"}`, { width: `${width}%`, marginLeft: forBetter ? "50%" : `${50 - width}%` });
@@ -123,7 +123,7 @@ function rollGrid(grid, better, worse) {
   return h("figure", { class: "grid" }, h("figcaption", caption), table(caption, ["", ...faces], grid.map((row, k) => [faces[k], ...row.map(cell)])));
 }
 
-/** Shows a cube decision of `names`, who rolls and who answers; without equities if `areKnown`. */
+/** Shows a cube decision; `names`: who rolls, who answers; without equities if `areKnown`. */
 export async function showCube(place, about, { names = [t("on roll"), t("opponent")], areKnown = false, known, isAnswer = false, isRevealed = true } = {}) {
   await attempt(place, async () => {
     const answer = await post("cube", { ...about, dice: undefined, language, known, answer: isAnswer, shown: true });
@@ -132,7 +132,7 @@ export async function showCube(place, about, { names = [t("on roll"), t("opponen
     const sides = [[answer.win, answer.win_gammon, answer.win_backgammon], [chance, answer.lose_gammon, answer.lose_backgammon]];
     if (isAnswer) sides.reverse();
     const chances = sides.map((side, k) => [t(k ? "loses" : "wins"), ...side.map((share) => percent(share))]);
-    // Figures that round alike have a decimal more; a point that lookahead contradicts is not shown.
+    // Figures that round alike have a decimal more; no point that lookahead contradicts is shown.
     const digits = Math.abs(needed - chance) < 0.001 ? 2 : 1;
     return h("section", { class: "cube-panel" },
       !areKnown && h("h3", actionWords(answer.table.right)), h("p", answer.words),

@@ -1,4 +1,4 @@
-// The start of an analysis: a match file, pasted text, or a saved analysis.
+// Starts an analysis: a match file, pasted text, or a saved analysis.
 
 import { Analysis } from "./analysis.js";
 import { get } from "./api.js";

@@ -40,7 +40,7 @@ async function open(focus = true) {
   if (focus && view.isConnected && document.activeElement === document.body) view.focus({ preventScroll: true });
 }
 
-/** Opens the view in another language, with what was typed and chosen in it. */
+/** Opens the view in another language, with what was typed. */
 async function openAgain() {
   const typed = document.querySelectorAll("#view :is(input:not([type=file]), select, textarea)[id]");
   await open(false);

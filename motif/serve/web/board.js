@@ -1,4 +1,4 @@
-// The board on the page: an SVG drawing with areas to press, and flying checkers.
+// The board: an SVG drawing with areas to press, and flying checkers.
 
 import { h, isHover, s } from "./dom.js";
 import {
@@ -34,7 +34,7 @@ let boards = 0;
 
 export class Board {
   /** Calls `pressed(place, event)`, `dragged(from, to)`, `diced(event)` and `cubed()`; `lands(place)` lists where a
-   *   checker can go, and `serves(place)` says whether a press there moves one. */
+   *   checker can go, `serves(place)` whether a press moves one. */
   constructor({ pressed, dragged, lands = () => [], serves = () => false, diced = () => {}, cubed = () => {} } = {}) {
     Object.assign(this, { pressed, dragged, lands, serves, diced, cubed });
     this.focused = 24;
@@ -198,7 +198,7 @@ export class Board {
     if (end !== null && end !== place) this.dragged(place, end);
   }
 
-  /** Shows moves [from, to, hit] of their player as flights, or as arrows with reduced motion. */
+  /** Shows moves [from, to] of their player as flights or, with reduced motion, arrows. */
   async animate(board, moves, mine) {
     let now = board;
     const seen = (view) => (mine ? view : turned(view));

@@ -1,4 +1,4 @@
-// The winning chances in a match, roll by roll, with a dot for each error.
+// The winning chances, roll by roll, with a dot for each error.
 
 import { h, percent, s, show } from "./dom.js";
 import { t } from "./texts.js";
@@ -11,7 +11,7 @@ export function axis(left, right, y, words) {
   return [s("line", { x1: left, x2: right, y1: y, y2: y, class: "axis" }), s("text", { x: 4, y: y + 4 }, words)];
 }
 
-/** Returns `place`; calls `draw` now, and when the window's size changes while `place` is shown. */
+/** Returns `place`; calls `draw` now, and when the window's size changes. */
 export function fitted(place, draw) {
   const redraw = () => (place.isConnected ? draw() : removeEventListener("resize", redraw));
   addEventListener("resize", redraw);

@@ -51,7 +51,7 @@ export function undoable(words, act, undone) {
 
 addEventListener("pagehide", () => waiting?.());
 
-/** Returns whether `work` succeeds, and says why if it does not. */
+/** Returns whether `work` succeeds, or says why not. */
 export function tried(work) {
   return work().then(() => true, (error) => say(error.message));
 }

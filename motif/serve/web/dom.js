@@ -1,10 +1,10 @@
-// Helpers that make elements, format numbers and speak to screen readers.
+// Elements, numbers, and words for screen readers.
 
 import { language, t } from "./texts.js";
 
 const SVG = "http://www.w3.org/2000/svg", EMPTY = [null, undefined, false];
 
-/** Fills `node` with attributes, which may be left out, and children. */
+/** Fills `node` with optional attributes, and children. */
 function filled(node, [first, ...rest]) {
   const hasAttributes = first?.constructor === Object, children = hasAttributes ? rest : [first, ...rest];
   for (const [name, value] of Object.entries(hasAttributes ? first : {})) {
@@ -38,12 +38,12 @@ export function plain(words, act, more) {
   return button(words, act, { class: "plain play", ...more });
 }
 
-/** Whether an element is pointed at with a mouse or focused with keys: a finger only presses. */
+/** Whether a mouse points or keys focus: a finger only presses. */
 export function isHover({ pointerType, target }) {
   return pointerType ? pointerType === "mouse" : target.matches(":focus-visible");
 }
 
-/** Attributes that call `act(one)` when pointed at or focused, and `act(null)` after that. */
+/** Attributes that call `act(one)` when pointed at or focused, then `act(null)`. */
 export function pointed(act, one) {
   const off = () => act(null);
   return { onpointerenter: (event) => isHover(event) && act(one), onpointerleave: off, onfocusin: (event) => isHover(event) && act(one), onfocusout: off };
@@ -109,14 +109,14 @@ export function live(name) {
   return h("div", { class: name, "aria-live": "polite" });
 }
 
-/** Scrolls the panel so that `place` can be seen, from its start. */
+/** Scrolls the panel to `place`. */
 export function reveal(place) {
   place.scrollIntoView({ block: place.clientHeight > place.closest(".panel")?.clientHeight ? "start" : "nearest" });
 }
 
 let last = "";
 
-/** Says a sentence to screen readers, even the same one twice. */
+/** Says a sentence to screen readers, even twice. */
 export function announce(text) {
   const announcer = document.getElementById("announcer");
   announcer.textContent = text === last ? `${text}\u00a0` : text;
@@ -148,7 +148,7 @@ export function wide(name, content) {
   return h("div", { class: "wide", tabindex: 0, role: "group", "aria-label": name }, content);
 }
 
-/** A table with a hidden caption; rows are lists of cells, or {cells, ...attributes}. */
+/** A table; rows are lists of cells, or {cells, ...attributes}. */
 export function table(caption, head, rows, attributes = {}) {
   const cell = (one, name, more) => (["TD", "TH"].includes(one?.tagName) ? one : h(name, more, one));
   return wide(caption, h("table", attributes,

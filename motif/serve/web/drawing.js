@@ -11,7 +11,7 @@ const PIPS = { 1: "e", 2: "ai", 3: "aei", 4: "acgi", 5: "acegi", 6: "acdfgi" };
 const DIE = 46;
 const NARROW = matchMedia("(max-width: 40rem) and (orientation: portrait)");
 
-/** The layout.  A phone in portrait has a higher board with a larger cube, on the bar, and larger dice. */
+/** The layout; a phone in portrait has a higher board with the cube on the bar. */
 export let WIDTH, HEIGHT;
 let left, bar, right, tray, trayWidth, cubeX, bottom, middle, onBar, large;
 
@@ -64,7 +64,7 @@ export function slot(place, number) {
   return [middleOf(place), place > 12 ? TOP + way : bottom - way];
 }
 
-/** Where a checker of the mover is, whose places are numbered from the mover's side. */
+/** Where a checker of the mover is, who numbers the places. */
 export function seenSlot(place, number, mine) {
   const row = Math.min(Math.max(number, 0), ROWS - 1);
   if (mine) return slot(place, row);
@@ -72,7 +72,7 @@ export function seenSlot(place, number, mine) {
   return place === OFF ? [x, TOP + 40] : [x, y];
 }
 
-/** The suitable place nearest to a point of the drawing, within some columns; null if there is none. */
+/** The suitable place nearest to a point, within some columns, or null. */
 export function nearest([x, y], suits, columns = 1) {
   const apart = ([, left, top, width, height]) => Math.max(left - x, x - left - width, 0) + 3 * Math.max(top - y, y - top - height, 0);
   const found = areas(true).filter(([place]) => suits(place)).map((area) => [apart(area), area[0]]).toSorted((a, b) => a[0] - b[0])[0];
@@ -88,7 +88,7 @@ export function areas(bothBars) {
   return list;
 }
 
-/** The place to the side of another, above or below it, or `place` itself at the edge. */
+/** The place beside another, above or below it; at the edge, `place`. */
 export function beside(place, [dx, dy], bothBars) {
   const centres = areas(bothBars).map(([one, left, top, width]) => [one, left + width / 2, top]);
   const [, x, y] = centres.find(([one]) => one === place);
@@ -106,22 +106,16 @@ export function checker(x, y, mine, classes = "") {
     s("circle", { r: mine ? RADIUS - 1 : RADIUS }), s("circle", { r: RADIUS - 5, class: mine ? "inlay" : "ring" }));
 }
 
+function sums(board, weight) {
+  return [board, turned(board)].map((one) => one.reduce((sum, count, place) => sum + Math.max(count, 0) * weight(place), 0));
+}
+
 export function offCounts(board) {
-  let mine = 15, theirs = 15;
-  for (const count of board) {
-    if (count > 0) mine -= count;
-    else theirs += count;
-  }
-  return [mine, theirs];
+  return sums(board, () => 1).map((count) => 15 - count);
 }
 
 export function pipCounts(board) {
-  let mine = 0, theirs = 0;
-  board.forEach((count, place) => {
-    if (count > 0) mine += count * place;
-    else theirs -= count * (25 - place);
-  });
-  return [mine, theirs];
+  return sums(board, (place) => place);
 }
 
 export function moved(board, start, end) {
@@ -221,7 +215,7 @@ export function drawnDice(dice, by) {
   });
 }
 
-/** A play as arrows; ghosts are at the starts of the last play, and at the ends of others. */
+/** A play as arrows; the last play has ghosts at its starts, others at their ends. */
 export function drawnArrows({ moves, board, mine = true, kind = "hint" }) {
   const view = mine ? board : turned(board);
   const counts = view.map((count) => Math.max(count, 0));

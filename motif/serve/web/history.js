@@ -1,4 +1,4 @@
-// The reader's history: ratings over time, errors by theme, analyses and games.
+// The history: ratings, errors by theme, analyses and games.
 
 import { analysisList } from "./analyse.js";
 import { get, remove, text } from "./api.js";

@@ -4,7 +4,7 @@ import { showHelp } from "./help.js";
 
 let handler = null;
 
-/** Sets the view's handler of keys; it returns whether it used the key. */
+/** Sets the handler of keys, which returns whether it used one. */
 export function useKeys(handle) {
   handler = handle;
 }

@@ -1,4 +1,4 @@
-// A quiz of the reader's errors, opening rolls and replies, bearoffs and cube decisions.
+// Quizzes: own errors, opening rolls, replies, bearoffs and cube decisions.
 
 import { costWords, showCube, showWhy } from "./advice.js";
 import { get, post } from "./api.js";
@@ -116,7 +116,7 @@ class Quiz {
     return true;
   }
 
-  /** Lets the server judge a play, which led to a `board`, or a cube action. */
+  /** Judges a play, which led to a `board`, or a cube action. */
   async judge(answer, board = null) {
     const { key, question } = this.card, { is_play: isPlay } = question;
     if (board) this.mover.show({ ...this.shown, board });

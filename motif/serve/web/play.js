@@ -16,7 +16,7 @@ import { t } from "./texts.js";
 import { forget, frame, player, retried } from "./view.js";
 
 const LAST = "motif-game", TUTOR = "motif-tutor";
-/** Milliseconds before presses on the board and on Pass count: earlier ones were meant for what was there before. */
+/** Milliseconds until presses on the board and Pass count; earlier ones were meant for what was there. */
 const SETTLED = 400;
 /** Smallest error, in points, that is warned of. */
 const LIMIT = 0.05;
@@ -112,7 +112,7 @@ export class Game {
     return ["roll", "answer", "raccoon"].includes(this.state.asks) && (this.state.can.double || this.state.cube.offered);
   }
 
-  /** The opponent's last play and the board before it; null if something else came last. */
+  /** The opponent's play, if it came last, and the board before it. */
   lastMove() {
     const { log, board } = this.state;
     const last = log.at(-1);
@@ -309,7 +309,7 @@ export class Game {
     this.mover.unlock();
   }
 
-  /** Shows the game as it is on the server, which may have been away. */
+  /** Shows the game as it is on the server. */
   reload() {
     return retried(this.notice, async () => {
       const state = await get(this.path);

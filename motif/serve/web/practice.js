@@ -14,7 +14,7 @@ import { leave } from "./visit.js";
 
 const NAMED = { r: "roll", d: "double", t: "take", p: "drop", Enter: "roll", " ": "roll" };
 
-/** The game that goes on after its view was left: where it was at the last roll. */
+/** The game that goes on after its view was left: at its last roll. */
 let begun = null;
 
 export function open(view, id) {
@@ -139,7 +139,7 @@ class Practice {
     });
   }
 
-  /** Goes to the position with a `board` seen by the player on roll, who changes if `isOther`. */
+  /** Goes to a `board` seen by the player on roll, who changes if `isOther`. */
   async goTo(board, isOther, more = {}) {
     const { cube, owner, length, score, crawford, jacoby, beavers } = { ...this.place, ...more };
     const rules = length ? { score: isOther ? score.toReversed() : score, crawford } : { jacoby, beavers };

@@ -6,7 +6,7 @@ import { formatOf } from "./plays.js";
 import { t } from "./texts.js";
 import { retried } from "./view.js";
 
-/** The number of a player's errors that are tried again: of 20 millipoints, above three standard errors. */
+/** How many errors are tried again: of 20 millipoints, above three standard errors. */
 export function errorCount(decisions, seat) {
   return decisions.filter((one) => one.counts && one.decider === seat && one.error >= 20 && one.error > 3 * (one.error_se ?? 0)).length;
 }

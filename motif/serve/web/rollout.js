@@ -13,7 +13,7 @@ export function rolloutButton(place, about, isPlay) {
   return button(t("roll it out"), () => rollOut(place, about(), isPlay, STEPS), { class: "roll-out" });
 }
 
-/** Rolls out the `plays`, or by default the best ones, with each number of trials in `steps`. */
+/** Rolls out plays, by default the best, with each number of trials in `steps`. */
 async function rollOut(place, about, isPlay, steps, play = []) {
   const progress = h("progress", { max: steps.length, value: 0, "aria-label": t("roll it out") });
   const words = h("span");
@@ -26,7 +26,7 @@ async function rollOut(place, about, isPlay, steps, play = []) {
   const stop = button(t("stop"), end, { small: true });
   const bar = h("div", { class: "analysing", role: "status" }, progress, words, stop);
   show(place, h("h3", t("roll it out")), bar, result);
-  const watch = setInterval(() => bar.isConnected || end(), 200); // the server stops what was left
+  const watch = setInterval(() => bar.isConnected || end(), 200); // stops it once left
   try {
     for (const [step, trials] of steps.entries()) {
       if (stopping.signal.aborted) break;

@@ -17,7 +17,7 @@ const OPENING = "4HPwATDgc/ABMA", LAST = "motif-position";
 const RULES = ["crawford", "jacoby", "beavers"];
 const CUBES = Array.from({ length: 16 }, (_, k) => [1 << k, 1 << k]);
 
-/** An address, and the board that was left there because it is no position yet. */
+/** An address, and the board left there that is no position yet. */
 let left = [];
 
 export async function open(view, id) {
@@ -248,7 +248,7 @@ async function copy(pressed, name, value) {
     pressed.textContent = t("copied short");
     setTimeout(() => { pressed.textContent = t("copy"); }, 2000);
   } catch {
-    // Pages of other machines may not write to the clipboard.
+    // Pages of other machines may not copy.
     getSelection().selectAllChildren(pressed.parentNode.querySelector("code"));
     announce(t("selected", { name }));
   }

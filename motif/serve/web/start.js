@@ -74,7 +74,7 @@ function showStart(view, message = "") {
     const open = games.filter((one) => one.asks !== "nothing" && !deleted.has(`games/${one.game}`)).slice(0, SHOWN);
     show(kept, open.length > 0 && section(t("kept games"), gameList(open)));
   });
-  import("./play.js").catch(() => {}); // what the game itself needs, before it is asked for
+  import("./play.js").catch(() => {}); // needed soon
 }
 
 export function gameList(games) {

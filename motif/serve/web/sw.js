@@ -1,4 +1,4 @@
-// Stores the page's files, so that it opens without its server.  The server is always asked first.
+// Stores the page's files, so that it opens without its server, which is asked first.
 
 const CACHE = "motif-page-3";
 

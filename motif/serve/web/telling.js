@@ -21,8 +21,7 @@ function turnedCube(cube, { do: word, who }) {
   }
 }
 
-/** Shows `events` on a board that showed `before` and a `cube`, which may be null; `message(words)` shows words, and
- *   `seen(board)` follows the board. */
+/** Shows `events` on a board that showed `before` and perhaps a `cube`; `message(words)` and `seen(board)` follow. */
 export async function tell(board, events, { before, cube, names, message, seen = () => {} }) {
   let shown = before;
   let dice = null;

@@ -24,7 +24,7 @@ export function t(key, places = {}) {
   return text.replace(/\{(\w+)\}/g, (_, name) => places[name] ?? "");
 }
 
-/** The text `key` without places, or `other` words if there is none. */
+/** The text `key`, or `other` words. */
 export function known(key, other) {
   return texts[key] ?? other;
 }

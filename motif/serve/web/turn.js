@@ -67,7 +67,7 @@ export class Turn {
     return ends;
   }
 
-  /** Moves the checker on a place by the first die that can move it, or the nearest one that can get there. */
+  /** Moves the checker on a place by the first die that can, or the nearest one that can get there. */
   press(place, wantsDestination) {
     const here = this.steps.filter((step) => step.start === place);
     if (here.length && !wantsDestination) {

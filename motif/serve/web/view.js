@@ -6,7 +6,7 @@ import { button, fault, h, said, show } from "./dom.js";
 import { t } from "./texts.js";
 import { wait } from "./visit.js";
 
-/** Returns what `work` does, again while the server is away; `refused(error)` gets its refusals. */
+/** Returns what `work` does, retried while the server is away; `refused(error)` gets refusals. */
 export async function retried(place, work, refused = (error) => show(place, fault(said(error)))) {
   do {
     try {
@@ -21,7 +21,7 @@ export async function retried(place, work, refused = (error) => show(place, faul
   return null;
 }
 
-/** Does `work`, which `pressed` began, once at a time; shows in `told` why it fails. */
+/** Does `work` of a `pressed` button once at a time; shows in `told` why it fails. */
 export async function once(pressed, told, work) {
   pressed.disabled = true;
   await work().catch((error) => show(told, said(error)));
@@ -51,7 +51,7 @@ export function player(bar, isLight, name, { pips, off, score, tag } = {}) {
 /** Paths of what is deleted, unless that is undone. */
 export const deleted = new Set();
 
-/** Deletes what is at `path` unless that is `undone` for some seconds, or `failed`. */
+/** Deletes what is at `path` unless that is `undone` or `failed`. */
 export function forget(path, name, undone, failed = undone) {
   const back = (then) => then(deleted.delete(path));
   deleted.add(path);

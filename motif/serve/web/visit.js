@@ -6,7 +6,7 @@ export function leave() {
   visit += 1;
 }
 
-/** Tells, whenever asked, whether the view of this moment is still shown. */
+/** Tells whether the view of this moment is still shown. */
 export function here() {
   const now = visit;
   return () => now === visit;

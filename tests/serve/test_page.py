@@ -128,6 +128,11 @@ def test_every_text_that_is_asked_for_is_there():
     assert not {key for key in asked if key not in texts("en")}
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_names_of_players_can_be_listed(language):
+    assert not [key for key, words in texts(language).items() if key.startswith("name ") and "," in words]
+
+
 def test_every_cube_action_has_its_words():
     state = MatchState(length=5, own_score=4, opponent_score=1, crawford=True)
     states = [

@@ -395,3 +395,25 @@ def test_long_names_fit(new_page, server, tmp_path, size):
     page.goto(f"{server.address}/#/history")
     page.wait_for_selector(".kept a")
     assert page.evaluate(wide) == []
+
+
+def test_a_name_from_right_to_left_turns_no_roll_around(page, server, tmp_path):
+    path = tmp_path / "right_to_left.mat"
+    path.write_text(BY_GNUBG.replace("Ann Lee", "محمد"), encoding="utf-8")
+    page.goto(f"{server.address}/#/analyse")
+    page.check("#fast")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector("#players")
+    page.select_option("#which", "all")
+    page.click("[data-number='0'] .play")
+    lefts = """() => {
+        const text = document.getElementById("last").firstChild, range = document.createRange();
+        return ["3-1", "1 ·"].map((words) => {
+            const from = text.data.indexOf(words);
+            range.setStart(text, from);
+            range.setEnd(text, from + 1);
+            return range.getBoundingClientRect().left;
+        });
+    }"""
+    high, low = page.evaluate(lefts)
+    assert high < low

@@ -81,6 +81,18 @@ def test_late_reasons_are_dropped_at_the_next_decision(page, server, later, tmp_
     assert page.text_content(".advice") == ""
 
 
+@pytest.mark.parametrize(("button", "route"), [("#setup-hint", "hint"), ("#setup-cube", "cube")])
+def test_two_presses_ask_one_question(page, server, later, button, route):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.endswith(route)))
+    page.goto(f"{server.address}/#/position/{XGID}")
+    sent = later(f"**/api/v1/{route}")
+    page.dblclick(f"{button}:enabled")
+    wait_for(page, sent)
+    page.wait_for_selector(".hint, .cube-panel")
+    assert sum(asked) == 1
+
+
 def test_a_late_hint_is_dropped_after_a_change_of_the_position(page, server, later):
     page.goto(f"{server.address}/#/position/{XGID}")
     page.wait_for_selector("#save-svg")
@@ -344,6 +356,44 @@ def test_an_analysis_that_was_left_keeps_to_itself(page, server, later):
     page.wait_for_selector("#players")
 
 
+def test_an_analysis_that_was_left_goes_on(page, server, tmp_path):
+    reviews = []
+    page.on("request", lambda request: reviews.append(request.url.endswith("review")))
+    path = tmp_path / "gnubg.mat"
+    path.write_text(BY_GNUBG)
+    page.goto(f"{server.address}/#/analyse")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector(".analysing")
+    speak(page, "de")
+    page.click("nav a[href='#/learn']")
+    page.wait_for_selector(".trainers .card")
+    page.go_back()
+    page.wait_for_selector("#players")
+    assert sum(reviews) == 1
+
+
+def test_the_end_of_an_analysis_keeps_the_decision_that_is_read(page, server, tmp_path):
+    path = tmp_path / "gnubg.mat"
+    path.write_text(BY_GNUBG)
+    page.goto(f"{server.address}/#/analyse")
+    page.check("#fast")
+    page.set_input_files("#match-file", path)
+    page.wait_for_selector("#players")
+    ended = """async (name) => {
+        const { Analysis } = await import("/analysis.js");
+        const { match, decisions, players } = await (await fetch(`/api/v1/analyses/${name}`)).json();
+        return [0, 3].map((chosen) => {
+            const one = new Analysis(document.getElementById("view"));
+            one.open(match);
+            one.add(decisions);
+            one.select(chosen);
+            one.finish(players);
+            return one.at === one.numbers()[0] ? "worst" : one.at;
+        });
+    }"""
+    assert page.evaluate(ended, page.url.split("/")[-2]) == ["worst", 3]
+
+
 def test_a_game_that_arrives_late_is_not_shown(page, server, later):
     begin(page, server, opponent="pubeval", seed=4)
     name = game_of(page)
@@ -429,6 +479,19 @@ def test_another_language_keeps_a_half_made_play(page, server):
     decide(page, "#ok")
     assert "13/9 24/21" in page.text_content(".log").replace("24/21 13/9", "13/9 24/21")
     decide(page, "#take-back")
+    assert page.is_disabled("#undo")
+
+
+def test_a_reload_keeps_a_half_made_play(page, server):
+    begin(page, server, opponent="pubeval", seed=4)  # 4-3
+    press(page, 24)
+    shown = board(page)
+    page.reload()
+    page.wait_for_selector("#undo:enabled")
+    assert board(page) == shown
+    page.click("#undo-all")
+    page.reload()
+    page.wait_for_selector("#ok")
     assert page.is_disabled("#undo")
 
 

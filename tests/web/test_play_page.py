@@ -210,6 +210,16 @@ def test_a_second_tab_shows_that_the_game_continued(page, server):
     assert (board(other), revision(other)) == (board(page), revision(page))
 
 
+@pytest.mark.parametrize("seed", ["9007199254740993", "99999999999999999999999", "1.5"])
+def test_a_seed_that_would_lose_digits_is_refused(page, server, seed):
+    page.goto(f"{server.address}/#/start")
+    page.click("#new-game")
+    page.click("#more summary")
+    page.fill("#seed", seed)
+    page.click("#begin")
+    assert page.text_content("#seed-fault") == "The seed must be a whole number below 2⁵³."
+
+
 def test_a_game_that_is_not_kept_any_more(page, server):
     page.goto(f"{server.address}/#/play/AAAAAAAAAAAA")
     page.wait_for_selector("#start")

@@ -1,7 +1,7 @@
-// The analysis of a match: decisions with costs, luck and winning chances.
+// An analysis: decisions with costs, luck and winning chances.
 
 import { costWords, mixedWords, showCube, showHint, showWhy, sourceWords } from "./advice.js";
-import { post, Problem, stream } from "./api.js";
+import { post, Problem, streamed } from "./api.js";
 import { Board } from "./board.js";
 import { drawCurve, fitted } from "./curve.js";
 import { tried } from "./dialog.js";
@@ -14,11 +14,25 @@ import { rolloutButton } from "./rollout.js";
 import { t } from "./texts.js";
 import { titleOf } from "./analyse.js";
 import { frame, player } from "./view.js";
+import { here, still } from "./visit.js";
 
 const FILTERS = { errors: null, marked: ["doubtful", "bad", "very bad"], bad: ["bad", "very bad"], worst: ["very bad"], all: null };
 const MILLI = 1000;
-/** Millipoints; smaller errors would be 0.000. */
+/** Millipoints; smaller ones would be 0.000. */
 const LEAST = 0.5;
+
+/** The latest review, which goes on after its view was left. */
+let running = null;
+
+function begun(asked) {
+  const one = { lines: [], stopping: new AbortController() };
+  one.done = streamed("review", { ...asked, keep: true }, (line) => {
+    one.name ??= line.match?.analysis;
+    one.lines.push(line);
+    one.read(line);
+  }, one.stopping.signal).finally(() => { one.name = null; });
+  return one;
+}
 
 export class Analysis {
   /** `told` shows why a file cannot be analysed. */
@@ -28,13 +42,16 @@ export class Analysis {
 
   /** Analyses and saves games of the page or a file. */
   async begin(asked) {
-    this.stopping = new AbortController();
-    this.asked = asked;
+    if (!asked.analysis || running?.name !== asked.analysis) running = begun(asked);
+    const isHere = here();
+    this.review = running;
     show(this.fault);
     const waiting = working();
     (this.fault.isConnected ? this.fault : this.view).append(waiting);
     try {
-      await stream("review", { ...asked, keep: true }, (line) => this.read(line), this.stopping.signal);
+      for (const line of running.lines) this.read(line);
+      running.read = (line) => isHere() && this.read(line);
+      await still(running.done);
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!this.fault.isConnected) this.view.prepend(this.fault);
@@ -46,17 +63,14 @@ export class Analysis {
     }
   }
 
-  /** Shows a saved analysis; repeats an interrupted one. */
-  reopen(kept, number) {
-    this.name = kept.analysis;
-    if (!kept.decisions) {
-      const { name, game, content, fast, analysis } = kept;
-      return this.begin(game ? { game, number: kept.number, analysis } : { name, content, fast, analysis });
-    }
-    this.open({ ...kept.match, analysis: kept.analysis, seat: kept.seat, number: kept.number }, kept.themes);
-    this.decisions = kept.decisions;
-    this.finish(kept.players);
-    this.select(number);
+  /** Shows a saved analysis, or repeats it. */
+  reopen({ analysis, seat, number, name, game, content, fast, match, decisions, players }, at) {
+    this.name = analysis;
+    if (!decisions) return this.begin({ name, game, number, content, fast, analysis });
+    this.open({ ...match, analysis, seat, number });
+    this.decisions = decisions;
+    this.finish(players);
+    this.select(at);
     return this;
   }
 
@@ -64,13 +78,12 @@ export class Analysis {
     if (line.match) this.open(line.match);
     else if (line.decisions) this.add(line.decisions);
     else if (line.players) this.finish(line.players);
-    else if (line.themes) this.themes = line.themes;
-    else throw new Problem(line.message, "stopped");
+    else if (line.message) throw new Problem(line.message, "stopped");
   }
 
-  open(match, themes = {}) {
+  open(match) {
     const seat = match.seat ?? null;
-    Object.assign(this, { match, themes, seat, decisions: [], at: null, rolls: 0, bottom: seat ?? 0 });
+    Object.assign(this, { match, seat, decisions: [], at: null, rolls: 0, bottom: seat ?? 0 });
     if (match.analysis) {
       this.name = match.analysis;
       history[location.hash.startsWith("#/analyse/") ? "replaceState" : "pushState"](null, "", `#/analyse/${match.analysis}`);
@@ -114,7 +127,7 @@ export class Analysis {
   faults() {
     const { score_jumps: jumps = [], illegal_plays: plays = [] } = this.match;
     return [jumps.map(({ game, begins, ended }) => source(t("score jump", { game, begins: begins.join("–"), ended: ended.join("–") }))),
-      plays.map((one) => source(t("illegal play", one)))];
+      plays.map((one) => source(t("illegal play", { ...one, player: nameOf(one.player) })))];
   }
 
   nameOf(k) {
@@ -145,7 +158,6 @@ export class Analysis {
 
   finish(players) {
     this.bar.remove();
-    this.players = players;
     const inMatch = this.match.length > 0, lost = (one) => `${figure(one.total, 3)} (${inMatch ? percent(one.mwc, 2) : figure(one.points, 2)})`;
     const inAll = (key) => `${t(key)} (${t(inMatch ? "term mwc" : "in points")})`;
     const known = (value, words) => (value === null ? "–" : words(value));
@@ -160,7 +172,8 @@ export class Analysis {
     show(this.totals, h("h2", t("players table")), table(t("players table"), ["", this.nameOf(0), this.nameOf(1)], rows, { id: "players" }),
       source(t("judged by", { player: this.match.player })));
     this.fill();
-    this.select(this.numbers()[0] ?? 0);
+    this.players = players;
+    if (!this.at) this.select(this.numbers()[0] ?? 0); // none was chosen
     this.showLearn();
     announce(t("players table"));
   }
@@ -180,7 +193,7 @@ export class Analysis {
   }
 
   stop() {
-    this.stopping.abort();
+    this.review.stopping.abort();
     this.bar.remove();
   }
 

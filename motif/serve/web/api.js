@@ -1,13 +1,13 @@
-// Requests to the server.  Refusals are raised as Problems with readable messages.
+// Requests to the server; refusals are raised as Problems.
 
 import { t } from "./texts.js";
 import { here, still } from "./visit.js";
 
-/** What refusals are about, by field, or status and perhaps path. */
+/** What refusals are about, by field or status. */
 const FAULTS = { fast: "long", 404: "missing", 413: "size", 503: "busy", "400 position": "position", "400 review": "match", "400 games/loaded": "match" };
 
 export class Problem extends Error {
-  /** A refusal for a `reason` in the server's words, which are English. */
+  /** A refusal for a `reason`, which is English. */
   constructor(reason, about = "other", status = 400, fields = []) {
     super(t(`fault ${about}`, { message: reason, status }));
     Object.assign(this, { reason, status, fields });
@@ -43,21 +43,27 @@ function posted(body) {
   return { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
 }
 
+const underWay = new Map();
+
+/** Posts a question, which is not asked again while it is under way. */
 export function post(path, body) {
-  return still(json(path, posted(body)));
+  const options = posted(body), key = path + options.body;
+  if (!underWay.has(key)) underWay.set(key, json(path, options).finally(() => underWay.delete(key)));
+  return still(underWay.get(key));
 }
 
 export function remove(path) {
   return json(path, { method: "DELETE", keepalive: true }).catch((error) => { if (error.status !== 404) throw error; });
 }
 
-/** Posts and passes each line of the answer to `read` as it arrives, to a view that is still shown. */
+/** Passes each line of the answer to `read` as it arrives, while the view is shown. */
 export function stream(path, body, read, signal) {
   const isHere = here();
-  return still(streamed(path, body, (line) => isHere() && read(JSON.parse(line)), signal));
+  return still(streamed(path, body, (line) => isHere() && read(line), signal));
 }
 
-async function streamed(path, body, read, signal) {
+/** The same, also once the view was left. */
+export async function streamed(path, body, read, signal) {
   const answer = await ask(path, { ...posted(body), signal });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -66,8 +72,8 @@ async function streamed(path, body, read, signal) {
     rest += value ?? "";
     const lines = rest.split("\n");
     rest = lines.pop();
-    lines.filter(Boolean).forEach(read);
+    for (const line of lines.filter(Boolean)) read(JSON.parse(line));
     if (done) break;
   }
-  if (rest) read(rest);
+  if (rest) read(JSON.parse(rest));
 }

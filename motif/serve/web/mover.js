@@ -7,11 +7,15 @@ import { play as sound } from "./sound.js";
 import { t } from "./texts.js";
 import { Turn } from "./turn.js";
 
-/** The turn being played, which goes on after its view was left, as for another language. */
-let begun = null;
+const KEPT = "motif-turn";
+
+/** The turn being played, which goes on after its view was left, or the page. */
+let begun = JSON.parse(sessionStorage.getItem(KEPT));
+
+addEventListener("visibilitychange", () => sessionStorage.setItem(KEPT, JSON.stringify(begun)));
 
 export class Mover {
-  /** Calls `changed()` after each move; `pressed(event)` and `cubed()` for presses without a roll to play. */
+  /** Calls `changed()` after a move; `pressed(event)` and `cubed()` for presses without a roll. */
   constructor({ changed, pressed = () => {}, cubed = () => {} }) {
     Object.assign(this, { changed, turn: null, locked: false, shown: {} });
     this.board = new Board({
@@ -38,7 +42,7 @@ export class Mover {
   /** Lets a roll be played; `done(notation, board)` gets the confirmed play. */
   play({ board, roll, tree }, shown, done) {
     const name = `${location.hash} ${board} ${roll}`;
-    if (begun?.name !== name) begun = Object.assign(new Turn(board, roll, tree), { name });
+    begun = Object.assign(new Turn(board, roll, tree), begun?.name === name ? begun : { name });
     Object.assign(this, { shown, done, locked: false, turn: begun });
     this.draw();
   }

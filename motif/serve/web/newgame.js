@@ -29,7 +29,7 @@ export async function showNewGame() {
   const submit = (event) => {
     event.preventDefault();
     const wanted = seed.value.trim();
-    show(seedFault, /^\d*$/.test(wanted) ? "" : t("seed fault"));
+    show(seedFault, /^\d*$/.test(wanted) && Number.isSafeInteger(+wanted) ? "" : t("seed fault"));
     if (seedFault.textContent) return seed.focus();
     const rules = Object.fromEntries(RULES.map((key) => [key, money.querySelector(`#rule-${key}`).checked]));
     return attempt(() => begin({ opponent: opponent.value, length: Number(length.value), ...rules, seed: wanted }));

@@ -34,8 +34,9 @@ export function ratingOf(word) {
   return word ? ` (${t("xg rating", { word: t(`rating ${word}`) })})` : "";
 }
 
+/** A player's name, apart from what follows if written from right to left. */
 export function nameOf(player) {
-  return player === "You" ? t("you") : known(`name ${player}`, player);
+  return player === "You" ? t("you") : known(`name ${player}`, player.replace(/.*[\u0590-\u08ff].*/, "\u2068$&\u2069"));
 }
 
 export function formatOf({ length }) {

@@ -321,3 +321,17 @@ def test_a_deleted_game_can_be_had_back(page, server):
     page.click("#undo-delete")
     page.wait_for_selector(".table[data-asks]")
     assert game in page.url
+
+
+def test_the_button_of_a_message_is_not_cut(new_page, server):
+    page = new_page(size=(360, 740), language="de-DE")
+    begin(page, server, opponent="pubeval", seed=4)
+    page.click("#forget")
+    widths = """(button) => {
+        const words = document.createRange(), { paddingLeft, paddingRight } = getComputedStyle(button);
+        words.selectNodeContents(button);
+        const room = button.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+        return [words.getBoundingClientRect().width, room];
+    }"""
+    words, room = page.eval_on_selector("#undo-delete", widths)
+    assert words <= room + 0.5

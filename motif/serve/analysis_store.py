@@ -351,19 +351,13 @@ class AnalysisStore(Database):
     def progress(self) -> dict[str, CardCounts]:
         """Count cards, due cards and right answers, by kind."""
         rows = self.rows(
-            "SELECT kind, count(*) AS cards, sum(due <= ?) AS due, sum(asked) AS asked, sum(known) AS known, "
-            "sum(box >= 3) AS learned FROM cards WHERE kind <> ? GROUP BY kind",
+            "SELECT kind, count(*), sum(due <= ?), sum(asked), sum(known), sum(box >= 3) "
+            "FROM cards WHERE kind <> ? GROUP BY kind",
             (int(time.time()), _OTHERS),
         )
         return {
-            row["kind"]: CardCounts(
-                cards=row["cards"],
-                due=row["due"],
-                asked=row["asked"],
-                known=row["known"],
-                learned=row["learned"],
-            )
-            for row in rows
+            kind: CardCounts(cards=cards, due=due, asked=asked, known=known, learned=learned)
+            for kind, cards, due, asked, known, learned in rows
         }
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, create_model
 
 from motif.board.match_state import MatchState
-from motif.board.moves import legal_plays
+from motif.board.moves import as_roll, legal_plays
 from motif.board.packed import BOARD_SIZE, CHECKERS, OWN_BAR, POINTS
 from motif.board.position import Position
 from motif.evaluators import Probabilities
@@ -140,14 +140,15 @@ async def get_moves(question: MoveArgs, request: Request) -> Response:
     """bgweb-api: the legal plays of a roll, the best first; empty if no move is legal."""
     service = service_of(request)
     position = question.board.position(question.player)
-    effort = effort_of(position, (max(question.dice), min(question.dice)))
+    roll = as_roll(question.dice)
+    effort = effort_of(position, roll)
     cost = service.cost(RequestKind.PLAYS, None, position=position, effort=effort)
-    return await computed(request, _moves, service, question, cost=cost)
+    return await computed(request, _moves, service, question, position, roll, cost=cost)
 
 
-def _moves(service: EngineService, question: MoveArgs) -> list[Record]:
-    position = question.board.position(question.player)
-    roll = max(question.dice), min(question.dice)
+def _moves(
+    service: EngineService, question: MoveArgs, position: Position, roll: tuple[int, int]
+) -> list[Record]:
     count = question.max_moves or None
     if not question.score_moves:
         plays = legal_plays(position, roll)

@@ -49,7 +49,6 @@ class GameWentOn(MotifError):  # noqa: N818
 class GameRow(NamedTuple):
     """A game in the database."""
 
-    id: str
     revision: int
     document: str
     """JSON, unless it is damaged."""
@@ -96,7 +95,7 @@ class GameDatabase(Database):
     def read(self, game: str) -> GameRow:
         """Return the row of a game; raises `NotStoredError`."""
         _check_id(game)
-        rows = self.rows("SELECT id, revision, document FROM games WHERE id = ?", (game,))
+        rows = self.rows("SELECT revision, document FROM games WHERE id = ?", (game,))
         if not rows:
             raise NotStoredError("unknown game: it was deleted, or never stored")
         return GameRow(*rows[0])

@@ -84,14 +84,6 @@ class Options(NamedTuple):
     cubeful: bool = False
 
 
-class BoardQuestion(NamedTuple):
-    """A board line for `Opponent`."""
-
-    board: FibsBoard
-    position: Position
-    state: MatchState
-
-
 class Conversation:
     """The lines and answers of one connection."""
 
@@ -155,7 +147,7 @@ class Conversation:
             return _in_numbers(opponent.play(position, board.roll, state))
         return "double" if opponent.cube(position, state).should_double else "roll"
 
-    def _question(self, line: str, rules: Rules, *, request: bool) -> BoardQuestion:
+    def _question(self, line: str, rules: Rules, *, request: bool) -> tuple[FibsBoard, Position, MatchState]:
         board = parse_fibs_board(line)
         # gnubg writes the roll to both players' dice, and knows one colour and one direction.
         as_gnubg = board.your_dice == board.opponent_dice and board.view[:2] == (1, -1)
@@ -172,7 +164,7 @@ class Conversation:
             jacoby=rules.jacoby,
             beavers=rules.beavers,
         )
-        return BoardQuestion(board, position, state)
+        return board, position, state
 
     def _evaluate(self, text: str) -> str:
         words = text.split(None, 2)

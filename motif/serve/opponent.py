@@ -111,11 +111,10 @@ class Opponent:
         The value is an equity in units of the cube for money, and the chance to win the match in a match;
         `cubeful` values it with the cube, otherwise the cube is out of play.
         """
-        # Without the cube there is no Jacoby rule, either.
-        no_cube = replace(state, jacoby=False)
-        value = self.cube(position, state).value if cubeful else self._equity(position, no_cube)
+        if cubeful:
+            value = self.cube(position, state).value
+        else:
+            # Without the cube there is no Jacoby rule, either.
+            no_cube = without_doubles(replace(state, jacoby=False))
+            value = float(self._cube.cubeful_equities(position.board[None], no_cube, 0)[0])
         return *self._cube.evaluate(position), scale(state).value(value)
-
-    def _equity(self, position: Position, state: MatchState) -> float:
-        """Normalised equity of the player on roll with the cube out of play."""
-        return float(self._cube.cubeful_equities(position.board[None], without_doubles(state), 0)[0])

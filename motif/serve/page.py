@@ -351,11 +351,8 @@ async def diagram(
     place, match = parse_position(id)
     moves: tuple[tuple[int, int], ...] = ()
     if play:
-        if match is None or match.dice is None:
+        roll = None if match is None else match.dice
+        if roll is None:
             raise PlayError("play: the ID holds no roll")
-        moves = await service_of(request).compute(_moves_of, play, place, match.dice)
+        moves = await service_of(request).compute(lambda: find_play(play, legal_plays(place, roll)).moves)
     return SvgResponse(svg_diagram(place, match, moves, size=size, captions=caption or ()))
-
-
-def _moves_of(play: str, place: Position, roll: tuple[int, int]) -> tuple[tuple[int, int], ...]:
-    return find_play(play, legal_plays(place, roll)).moves

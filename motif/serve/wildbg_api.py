@@ -13,7 +13,6 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, Field
 
 from motif.analysis.cube_records import cube_answers
-from motif.analysis.judge import MatchOptions
 from motif.board.match_state import MatchState
 from motif.board.packed import BOARD_SIZE, CHECKERS, OPPONENT_BAR, OWN_BAR
 from motif.board.position import Position
@@ -104,8 +103,7 @@ def _state(own: int, opponent: int, crawford: bool) -> MatchState | None:
     if not (0 < own <= _LONGEST_MATCH and 0 < opponent <= _LONGEST_MATCH):
         raise PositionError(f"x_away and o_away must be 1 to {_LONGEST_MATCH}, or both 0 for money.")
     length = max(own, opponent)
-    score = f"{length - own}-{length - opponent}"
-    return MatchOptions(length=length, score=score, crawford=crawford).state_of(None)
+    return MatchState(length, length - own, length - opponent, crawford=crawford)
 
 
 def _chances(chances: Probabilities) -> Record:

@@ -432,19 +432,18 @@ def report(
 def _print_versions(drawn: "RunReport") -> None:
     titles = ["version", "positions", "error", "v PubEval", "v previous", "choice error"]
     errors = {} if drawn.benchmark is None else drawn.benchmark.rows()
-    rows = []
-    for version, one in enumerate(drawn.run.summaries):
-        rows.append(
-            (
-                one.name,
-                f"{one.positions:,}",
-                _without_noise(one),
-                f"{one.ppg_vs_pubeval:+z.3f} ± {one.ppg_se:.3f}",
-                f"{one.ppg_vs_previous:+z.3f} ± {one.ppg_vs_previous_se:.3f}",
-                _choice(one.choice_error.get("all")),
-                *(f"{of[version].er:.1f} ± {of[version].se:.1f}" for of in errors.values()),
-            )
+    rows = [
+        (
+            one.name,
+            f"{one.positions:,}",
+            _without_noise(one),
+            f"{one.ppg_vs_pubeval:+z.3f} ± {one.ppg_se:.3f}",
+            f"{one.ppg_vs_previous:+z.3f} ± {one.ppg_vs_previous_se:.3f}",
+            _choice(one.choice_error.get("all")),
+            *(f"{of[version].er:.1f} ± {of[version].se:.1f}" for of in errors.values()),
         )
+        for version, one in enumerate(drawn.run.summaries)
+    ]
     print_table([*titles, *errors], rows)
     say("error: of the equity (or the win probability, if no equity is fitted) without label noise")
     say("v: points per game; choice error (by the labels) and benchmark files: millipoints per decision")

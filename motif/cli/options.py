@@ -4,7 +4,7 @@ This module imports nothing slow, so that completion is fast.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
@@ -64,11 +64,6 @@ def complete_preset(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def complete_language(incomplete: str) -> list[str]:
-    """Return the languages that begin with `incomplete`."""
-    return [name for name in languages() if name.startswith(incomplete)]
-
-
 def complete_parameters(incomplete: str) -> list[str]:
     """Return the parameter sets, Python files and folders that begin with `incomplete`."""
     names = ("motif", "keith", "bras", "phase", *_paths(incomplete, (".py",)))
@@ -118,7 +113,7 @@ class Features(TypedDict, total=False):
     hidden: bool
     show_default: bool | str
     callback: Callable[..., object]
-    autocompletion: Callable[[str], list[str]] | None
+    autocompletion: Callable[..., Sequence[str]] | None
 
 
 def option(
@@ -212,7 +207,7 @@ JobsOption = Annotated[
 ]
 LanguageOption = Annotated[
     str,
-    option(f"Language of the explanations: {' or '.join(languages())}.", autocompletion=complete_language),
+    option(f"Language of the explanations: {' or '.join(languages())}.", autocompletion=languages),
 ]
 ClusterOption = Annotated[
     str | None, option("Scheduler of a dask cluster to run on instead of this machine.", "tcp://HOST:PORT")

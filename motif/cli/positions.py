@@ -563,13 +563,9 @@ def _rows(sides: "list[RaceDistribution | None]") -> list[tuple[str, ...]]:
     known = [chances for chances in within if chances]
     first = min(next(n for n, chance in enumerate(chances) if chance > 0) for chances in known)
     last = max(next(n for n, c in enumerate(chances) if c >= _AS_GOOD_AS_CERTAIN) for chances in known)
-    rows = [
-        (counted(n, "roll"), *(_chance_within(chances, n) for chances in within))
+    rows: list[tuple[str, ...]] = [
+        (counted(n, "roll"), *(f"{one[min(n, len(one) - 1)]:.2%}" if one else "-" for one in within))
         for n in range(first, last + 1)
     ]
     rows.append(("mean", *("-" if side is None else f"{side.mean:.3f}" for side in sides)))
     return [*rows, ("standard deviation", *("-" if side is None else f"{side.sd:.3f}" for side in sides))]
-
-
-def _chance_within(chances: list[float], rolls: int) -> str:
-    return f"{chances[min(rolls, len(chances) - 1)]:.2%}" if chances else "-"

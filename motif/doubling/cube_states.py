@@ -29,7 +29,6 @@ from motif.evaluators.bearoff.two_sided_cubes import money_cubes
 from motif.evaluators.cube_model import (
     EVEN,
     MAX_STATES,
-    NO_CUBE,
     NO_TABLE,
     CubeModel,
     ExactValues,
@@ -137,9 +136,9 @@ def _first_state(state: MatchState) -> MatchState:
 
 
 @lru_cache(maxsize=_KEPT)
-def without_doubles(state: MatchState | None = None) -> CubeModel:
-    """Return a model without further doubles, for the cube in `state` or for cubeless money play."""
-    return NO_CUBE if state is None else without_cube(cube_model_for(state))
+def without_doubles(state: MatchState) -> CubeModel:
+    """Return a model without further doubles, for the cube in `state`."""
+    return without_cube(cube_model_for(state))
 
 
 _NEAR = 0.12

@@ -72,8 +72,9 @@ def exact_equities(
     if _values_below(position, state) > most:
         return None
     table = table or match_equity_table()
-    if known := _recalled(state, table, numbers):
-        return known
+    for kept in tuple(_recent):
+        if known := kept.equities(state, table, numbers):
+            return known
     computed = _worked_out(state, table, numbers)
     _recent.appendleft(computed)
     return computed.equities(state, table, numbers)
@@ -153,10 +154,6 @@ _recent: deque[_Values] = deque(maxlen=_KEPT)
 
 Several threads share them, so that readers iterate over a copy.
 """
-
-
-def _recalled(state: MatchState, table: MatchEquityTable, numbers: tuple[int, int]) -> CubeValues | None:
-    return next(filter(None, (kept.equities(state, table, numbers) for kept in tuple(_recent))), None)
 
 
 def _values_below(position: Position, state: MatchState) -> int:

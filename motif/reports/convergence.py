@@ -58,7 +58,7 @@ _NO_NOISE = (
 )
 _PENALTY = "A training error can rise: a fit minimises the error plus a penalty for large weights."
 _RISE = 1.01
-"""Last training error, relative to the lowest, from which on that is said."""
+"""Ratio of the last training error to the lowest one from which `_PENALTY` is shown."""
 
 _AGAINST = "Games won against the heuristic"
 _STAGE_HEIGHT = 3.0

@@ -387,7 +387,7 @@ def _make_cards(
 
 
 def _error_key(decision: Record) -> tuple[object, object]:
-    """Return what an error has in common with itself in another analysis: the position and the action."""
+    """Return the position and the action, by which an error is recognised in another analysis."""
     return decision.get("xgid"), decision.get("done")
 
 
@@ -418,7 +418,7 @@ def _card(row: sqlite3.Row) -> Record:
 
 
 def _check(record: Record) -> None:
-    """Raise `TypeError` for an analysis without what all have."""
+    """Raise `TypeError` for an analysis with a value of another type."""
     types = {
         "name": str,
         "made": int,

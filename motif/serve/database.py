@@ -220,7 +220,7 @@ class Database:
         try:
             connection.row_factory, connection.text_factory = sqlite3.Row, lenient_text
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")  # what was answered stays when the power goes
+            connection.execute("PRAGMA synchronous = FULL")  # what was answered survives a power failure
             ((version,),) = connection.execute("PRAGMA user_version")
             if version > self.VERSION:
                 raise StorageError(f"the stored {self.KEPT} are from a newer version of motif")
@@ -299,7 +299,7 @@ def _rows_of(damaged: Path, table: str, columns: str) -> Iterator[tuple[object, 
 def _insert_unknown(
     connection: sqlite3.Connection, table: str, columns: str, rows: Sequence[tuple[object, ...]]
 ) -> None:
-    """Insert `rows` with unknown keys."""
+    """Insert those of `rows` whose keys are new."""
     marks = ", ".join("?" * len(columns.split(",")))
     connection.execute("BEGIN IMMEDIATE")
     connection.executemany(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", rows)
@@ -331,7 +331,7 @@ def _held(damaged: Path) -> Iterator[None]:
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
     """Return whether an error means that the file is damaged or not a database."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without what SQLite says more exactly
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # without the details of an extended code
     return isinstance(error, _DamagedError) or code in _DAMAGE
 
 

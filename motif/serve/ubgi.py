@@ -124,11 +124,11 @@ class UbgiEngine:
         self._is_ready = False
         self._is_cubeful = False
         """Whether plays are chosen for money with the cube where no match state is known."""
-        self._commands: dict[str, Callable[[list[str]], Sequence[str]]] = {
+        self._commands: dict[str, Callable[[list[str]], Sequence[str] | None]] = {
             "ubgi": self._introduce,
             "isready": self._get_ready,
             "quit": self._quit,
-            "stop": lambda words: (),
+            "stop": lambda words: None,
             "newgame": self._new_game,
             "position": self._set_position,
             "dice": self._set_dice,
@@ -157,7 +157,7 @@ class UbgiEngine:
         if command is None:
             return (f"error {BAD_COMMAND} {quoted(words[0])}",)
         try:
-            return command(words[1:])
+            return command(words[1:]) or ()
         except RefusalError as error:
             return (str(error),)
         except MotifError as error:
@@ -174,17 +174,15 @@ class UbgiEngine:
             self._is_ready = True
         return ("readyok",)
 
-    def _quit(self, words: list[str]) -> Sequence[str]:
+    def _quit(self, words: list[str]) -> None:
         self.has_quit = True
-        return ()
 
-    def _new_game(self, words: list[str]) -> Sequence[str]:
+    def _new_game(self, words: list[str]) -> None:
         session = self._task.session
         # A match goes on; the task does not.
         self._task = Task(session=session and replace(session, cube=1, owner=None))
-        return ()
 
-    def _set_position(self, words: list[str]) -> Sequence[str]:
+    def _set_position(self, words: list[str]) -> None:
         # After an invalid position, `go` must not decide in the position before it.
         self._task = replace(self._task, position=None, state=None)
         if len(words) != 2 or words[0] not in ("gnubgid", "xgid"):
@@ -193,16 +191,14 @@ class UbgiEngine:
         # The order of `position` and `dice` is free.
         dice = (state and state.dice) or self._task.sent
         self._task = replace(self._task, position=position, state=state, dice=dice)
-        return ()
 
-    def _set_dice(self, words: list[str]) -> Sequence[str]:
+    def _set_dice(self, words: list[str]) -> None:
         # After invalid dice, `go` must not play the dice before them.
         self._task = replace(self._task, sent=None, dice=None)
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, f"dice are two numbers from 1 to 6, not {quoted(' '.join(words))}")
         roll = parse_roll(*words)
         self._task = replace(self._task, sent=roll, dice=roll)
-        return ()
 
     def _go(self, words: list[str]) -> Sequence[str]:
         role = _role(words)
@@ -265,7 +261,7 @@ class UbgiEngine:
             raise RefusalError(UNSUPPORTED, quoted(words[0]))
         return (f"value {words[0]} {settings[words[0]][1]}",)
 
-    def _set(self, words: list[str]) -> Sequence[str]:
+    def _set(self, words: list[str]) -> None:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "expected set KEY VALUE")
         key, value = words
@@ -279,9 +275,8 @@ class UbgiEngine:
             self._opponent = self._opponent.seeded(_number(value))
         else:
             raise RefusalError(UNSUPPORTED, quoted(key))
-        return ()
 
-    def _set_option(self, words: list[str]) -> Sequence[str]:
+    def _set_option(self, words: list[str]) -> None:
         """Set an option of version 0.1, which counts plies as gnubg does."""
         if len(words) != 4 or (words[0], words[2]) != ("name", "value"):
             raise RefusalError(BAD_VALUE, "expected setoption name NAME value VALUE")
@@ -297,9 +292,8 @@ class UbgiEngine:
             _switch(value)  # motif is always deterministic
         else:
             raise RefusalError(UNSUPPORTED, quoted(words[1]))
-        return ()
 
-    def _new_session(self, words: list[str]) -> Sequence[str]:
+    def _new_session(self, words: list[str]) -> None:
         named = _pairs(words, ("type", "length", "jacoby", "crawford"))
         kind = _check_one_of(named.get("type", "money"), ("money", "match"))
         length = _number(named.get("length", "1" if kind == "match" else "0"))
@@ -308,17 +302,15 @@ class UbgiEngine:
             raise RefusalError(BAD_VALUE, f"the length of a {kind} session must be {needed}, not {length}")
         jacoby, crawford = (_switch(named.get(name, "off")) for name in ("jacoby", "crawford"))
         self._task = replace(self._task, session=Session(length, jacoby, crawford))
-        return ()
 
-    def _set_score(self, words: list[str]) -> Sequence[str]:
+    def _set_score(self, words: list[str]) -> None:
         if len(words) != 2:
             raise RefusalError(BAD_VALUE, "expected setscore P0 P1")
         score = _number(words[0]), _number(words[1])
         session = self._task.session or Session()
         self._task = replace(self._task, session=session.at_score(score))
-        return ()
 
-    def _set_cube(self, words: list[str]) -> Sequence[str]:
+    def _set_cube(self, words: list[str]) -> None:
         named = _pairs(words, ("value", "owner"))
         if len(named) != 2:
             raise RefusalError(BAD_VALUE, "expected setcube value N owner WHO")
@@ -326,11 +318,9 @@ class UbgiEngine:
         cube = MatchState(cube=_number(named["value"], 1)).cube  # refuses other values
         session = replace(self._task.session or Session(), cube=cube, owner=owner)
         self._task = replace(self._task, session=session)
-        return ()
 
-    def _set_turn(self, words: list[str]) -> Sequence[str]:
+    def _set_turn(self, words: list[str]) -> None:
         self._task = replace(self._task, turn=_SIDES[_check_one_of(" ".join(words), tuple(_SIDES))])
-        return ()
 
     def _answer_of_draft(self, text: str) -> Sequence[str]:
         try:

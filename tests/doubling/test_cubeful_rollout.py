@@ -12,10 +12,11 @@ from motif.board.packed import pack_many
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.doubling import DEFAULT_EFFICIENCY, cube_decision, exact_equities, match_equity_table
-from motif.doubling.cube_states import MATCH_CHECKERS, cube_model_for, without_doubles
+from motif.doubling.cube_states import MATCH_CHECKERS, cube_model_for
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.equities import scale
 from motif.evaluators import load_static
+from motif.evaluators.cube_model import NO_CUBE
 from motif.evaluators.known_players import default_player
 from motif.rollouts import RolloutSettings, compare_plays, rollout
 from motif.rollouts.games import next_rolls
@@ -83,7 +84,7 @@ def test_a_game_without_a_cube_is_that_of_a_rollout_without_one():
     settings = RolloutSettings(72, seed=SEED, stratified=True)
     plain = rollout(START, EVALUATOR, settings, jobs=1)
     player, packed = settings.player_of(EVALUATOR), pack_many(START.board[None])
-    start = CubeStart(without_doubles())
+    start = CubeStart(NO_CUBE)
     item = np.zeros(1, np.int64)
     games = results_of_trials(player, settings, packed, item, 0, 72, cube=start, jobs=1)[0]
     assert games.mean(axis=0) == pytest.approx(plain.mean[0])

@@ -63,6 +63,8 @@ _PHRASES = {
 CONCEPTS = {phrase: concept for concept, phrases in _PHRASES.items() for phrase in phrases.split()}
 """Concept of each phrase."""
 _BAR_POINT = 7
+_NAMED_POINTS = {_BAR_POINT: "bar_point", MIDPOINT: "midpoint", BACK: "other_bar_point"}
+"""Points outside the home boards that have names: their phrases when made, and after ``keep_`` when kept."""
 _BLOCKS, _BUILDERS, _SLOTS = range(8, 12), range(7, 12), range(3, 8)
 _DEEP, _STACK = 2, 5
 """Highest point where a checker is buried; minimum number of checkers in a stack."""
@@ -235,14 +237,10 @@ class EventView:
             elif point in (_BAR_POINT, *_BLOCKS) and (rolls := self._held):
                 phrase = "bar_point_contains" if point == _BAR_POINT else "block_contains"
                 yield BoardFact(phrase, {"point": point, "count": rolls[0], "others": rolls[1]})
-            elif point == _BAR_POINT:
-                yield BoardFact("bar_point", {})
+            elif point in _NAMED_POINTS:
+                yield BoardFact(_NAMED_POINTS[point], {})
             elif point in _BLOCKS:
                 yield BoardFact("block", {"point": point})
-            elif point == MIDPOINT:
-                yield BoardFact("midpoint", {})
-            elif point == BACK:
-                yield BoardFact("other_bar_point", {})
             elif point > BACK:
                 yield BoardFact("anchor", {"point": point})
             elif self._own[point + 1 :].any():
@@ -285,10 +283,8 @@ class EventView:
             if PRIME <= length <= had:
                 is_whole = length >= min(had, _FULL_PRIME)
                 yield BoardFact("keep_prime" if is_whole else "keep_shorter_prime", {"length": length})
-            elif point in (_BAR_POINT, MIDPOINT):
-                yield BoardFact("keep_bar_point" if point == _BAR_POINT else "keep_midpoint", {})
-            elif point == BACK:
-                yield BoardFact("keep_other_bar_point", {})
+            elif point in _NAMED_POINTS:
+                yield BoardFact(f"keep_{_NAMED_POINTS[point]}", {})
             elif point > BACK:
                 yield BoardFact("keep_anchor", {"point": point})
             else:

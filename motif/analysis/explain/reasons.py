@@ -71,14 +71,8 @@ class Reason:
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON record."""
-        return {
-            "concept": self.concept,
-            "play": self.play,
-            "amount": self.amount,
-            "contribution": self.contribution,
-            "shown": self.shown,
-            "sentence": self.sentence,
-        }
+        names = ("concept", "play", "amount", "contribution", "shown", "sentence")
+        return {name: getattr(self, name) for name in names}
 
 
 def row(concept: str, contribution: float, sentence: str, phrase: str = "", **facts: int) -> Reason:

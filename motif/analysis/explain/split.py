@@ -116,7 +116,7 @@ def split(
         )
         by_parameter, places = change.by_feature + shared, change.by_place - shared_places
     rest, cause = difference - total, _cause(first, second)
-    if abs(rest) < _NOTHING:  # what rounding leaves
+    if abs(rest) < _NOTHING:  # a rounding error
         rest = 0.0
     else:
         terms += _rest_terms(judges, rest, cause)

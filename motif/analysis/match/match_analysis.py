@@ -294,14 +294,9 @@ class MatchAnalysis(Tabular):
     def to_dict(self) -> dict[str, object]:
         """Return the JSON record: rates and losses in millipoints, totals and luck in normalised equity."""
         unit = self.unit
+        plain = ("analyst", "own_error_rate", "trials", "length", "jacoby", "games", "finished")
         return {
-            "analyst": self.analyst,
-            "own_error_rate": self.own_error_rate,
-            "trials": self.trials,
-            "length": self.length,
-            "jacoby": self.jacoby,
-            "games": self.games,
-            "finished": self.finished,
+            **{name: getattr(self, name) for name in plain},
             "score": list(self.score),
             "score_jumps": [jump._asdict() for jump in score_jumps(self.record)],
             "illegal_plays": [one._asdict() for one in illegal_plays(self.record)],

@@ -223,8 +223,7 @@ class Observed:
 @one_thread()
 def observed(weights: WeightFile, boards: Board, head: str) -> Observed:
     """Return the values of `head` of `weights` on `boards` (n, 26)."""
-    judged = judgement(weights, head, boards)
-    return _observed(weights.parameters, head, boards, judged, 1.0)
+    return _observed(weights.parameters, head, boards, judgement(weights, head, boards), 1.0)
 
 
 @one_thread()

@@ -15,13 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from motif.analysis.evaluator_analysis import (
-    MIN_BOARDS,
-    dataset_positions,
-    judgement,
-    of_class,
-    spread_rows,
-)
+from motif.analysis.evaluator_analysis import MIN_BOARDS, dataset_positions, judgement, of_class, spread_rows
 from motif.analysis.observed_effects import CurveStep, Observed, observed
 from motif.analysis.phrases import LANGUAGE, Phrases, phrases
 from motif.board.packed import Board

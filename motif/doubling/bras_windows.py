@@ -217,8 +217,7 @@ def _switch(scores: FloatArray, decisions: BoolArray, games: IntArray, seed: int
     random = np.random.default_rng(seed)
     _, group = np.unique(games, return_inverse=True)
     count = int(group.max()) + 1 if len(group) else 0
-    ones = np.ones(len(scores))
-    half, draws = _half(scores, decisions, ones), []
+    half, draws = _half(scores, decisions, np.ones(len(scores))), []
     for _ in range(_RESAMPLES):
         weights = random.multinomial(count, np.full(count, 1 / count))[group].astype(float)
         with suppress(SettingError):

@@ -138,8 +138,7 @@ def _table(name: str) -> MatchEquityTable:
         raise SettingError(
             f"unknown match equity table {name!r}: it must be {names} or a file in gnubg's format, NAME.xml"
         )
-    text = text_of(Path(name), SettingError, EQUITY_TABLE_FILE)
-    return read_table(text, name)
+    return read_table(text_of(Path(name), SettingError, EQUITY_TABLE_FILE), name)
 
 
 def read_table(text: str, name: str) -> MatchEquityTable:

@@ -148,8 +148,7 @@ def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
     for number, (game, pair) in enumerate(zip(analysis.record.games, analysis.by_game, strict=True), 1):
         won = _NONE
         if game.result is not None:
-            points = game.result.points
-            won = f"{analysis.names[game.result.winner]}, {counted(points, 'point')}"
+            won = f"{analysis.names[game.result.winner]}, {counted(game.result.points, 'point')}"
         cells = [(_rate(one.overall, with_se=False), f"{one.luck.total:+z.3f}") for one in pair]
         rows.append((str(number), "{}-{}".format(*game.score), won, *cells[0], *cells[1]))
     return rows

@@ -172,5 +172,4 @@ def _log_ticks(low: float, high: float) -> list[float]:
         ticks = [tick for tick in ticks if low <= tick <= high]
         if not best or len(ticks) <= _MAX_TICKS:
             best = ticks
-    every = math.ceil(len(best) / _MAX_TICKS)
-    return best[::every]
+    return best[:: math.ceil(len(best) / _MAX_TICKS)]

@@ -22,12 +22,7 @@ from motif.runtime.errors import MotifError, PlayerError, RecordError, plain_tex
 from motif.runtime.frames import Record
 from motif.runtime.progress import end_if_cancelled
 from motif.serve.costs import may_play_out, reply_cost
-from motif.serve.game_database import (
-    GameDatabase,
-    GameRow,
-    GameWentOn,
-    ListedRow,
-)
+from motif.serve.game_database import GameDatabase, GameRow, GameWentOn, ListedRow
 from motif.serve.game_view import game_view, objection_view, own_first, rolls_view
 from motif.serve.lanes import WorkEndedError
 from motif.session.advisor import default_advisor
@@ -116,8 +111,7 @@ class GameStore:
         check_seat(seat)
         check_opponent(opponent)
         settings = settings_to_continue(record, opponent, SeededDice(seed).seed, day, seat)
-        game = KeptGame.from_record(record, settings)
-        return self._begun(game)
+        return self._begun(KeptGame.from_record(record, settings))
 
     def _begun(self, game: KeptGame) -> Record:
         name = secrets.token_urlsafe(_NAME_BYTES)

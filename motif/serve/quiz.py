@@ -7,13 +7,7 @@ from typing import Annotated, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from motif.analysis.confirmation import (
-    CONFIRMED_Z,
-    DIGITS,
-    compare_with_best,
-    cube_source,
-    difference_shown,
-)
+from motif.analysis.confirmation import CONFIRMED_Z, DIGITS, compare_with_best, cube_source, difference_shown
 from motif.analysis.cube_records import as_shown, cube_answers
 from motif.analysis.judge import MatchOptions, for_match
 from motif.board.marks import MILLIPOINTS

@@ -70,8 +70,7 @@ def safe_next_rolls(boards: Board, *, exactly: bool = False) -> FloatArray:
         if not exactly:
             return np.asarray(features(MOTIF_SET, batch.boards)[:, _HITTING] == 0)
         after, which = np.unique(-batch.boards[:, ::-1], axis=0, return_inverse=True)
-        hit = np.asarray(_hit_by(after, POINTS).any(axis=1))
-        return ~hit[which.ravel()]
+        return ~np.asarray(_hit_by(after, POINTS).any(axis=1))[which.ravel()]
 
     return np.asarray((_any_play(boards, is_safe) @ ROLL_COUNTS).astype(np.float64))
 

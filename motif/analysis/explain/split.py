@@ -168,8 +168,7 @@ def _judges(first: ValuedPosition, second: ValuedPosition) -> list[ValuedPositio
     by_weights = [one for one in (first, second) if one.source == SOURCE_WEIGHTS]
     if len(by_weights) < 2 or first.class_name == second.class_name:
         return by_weights[:1]
-    contact = [one for one in by_weights if one.class_name != CLASS_NAMES[RACE]]
-    return contact or by_weights
+    return [one for one in by_weights if one.class_name != CLASS_NAMES[RACE]] or by_weights
 
 
 def _form(judge: ValuedPosition, first: ValuedPosition, second: ValuedPosition) -> Form:

@@ -379,9 +379,8 @@ def write_export(path: Path, analyses: Sequence[tuple[str, MatchAnalysis]]) -> N
     """Write `analyses`, each with its file name, to `path` in the format of its suffix.
 
     A .mat or .sgf file is the annotated record, in .sgf with gnubg's marks; .csv and .parquet have a row per
-    decision.  Raises `FileError`, and `SettingError` as `check_export` does.
+    decision.  The format must be able to hold them (`check_export`).  Raises `FileError`.
     """
-    check_export(path, len(analyses))
     suffix = path.suffix.lower()
     if suffix in WRITTEN_SUFFIXES:
         analysis = analyses[0][1]

@@ -61,7 +61,7 @@ _SHOWN = 'id AS analysis, name, made, game, number, seat, heading AS "match", pl
 _UNKNOWN = "unknown analysis: it was deleted, or never stored"
 _CARD = "key, kind, analysis, question, box, due, asked, known"
 _OTHERS = "other"
-"""Kind of the cards of the player whom the reader no longer is, which are not asked."""
+"""Kind of the cards of a seat that the reader has left, which are not asked."""
 _Learned = dict[tuple[object, object], tuple[int, ...]]
 """Box, due time and counts of cards, by `_error_key`."""
 

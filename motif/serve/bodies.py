@@ -192,7 +192,7 @@ def read_json(model: type[_Model], body: bytes, batch: int) -> _Model:
     if sum(body.count(mark) for mark in (b",", b"{", b"[")) > most:
         raise InvalidRequest(f"a request may hold at most {most} values")
     try:
-        from_json(body)  # refuses what is nested too deeply, which the next line would fail on
+        from_json(body)  # refuses deep nesting, on which the next line would fail
         document = parsed_json(body)
     except ValueError as error:
         raise InvalidRequest(f"the body must be a JSON object: {plain_text(str(error))}") from None

@@ -61,7 +61,7 @@ _BODIES = 2
 _ANSWERS = 80_000_000
 """Bytes of large answers that may be unread."""
 _STORAGE = 2
-"""Fewest threads for what is stored."""
+"""Minimum number of threads that read and write stores."""
 
 
 class Job:
@@ -99,7 +99,7 @@ class Job:
 
     def _note_end(self, end: "asyncio.Future[bytes]") -> None:
         if not end.cancelled():
-            end.exception()  # which nobody else retrieves if the client has left
+            end.exception()  # retrieved here, because the client may have left
         self._news.set()
 
     async def events(self) -> AsyncIterator[bytes]:

@@ -48,7 +48,7 @@ _PIPELINED = 16
 _PIPELINED_BODIES = 1 << 16
 """Maximum bytes of the bodies of pipelined requests of a connection, while they wait for their turn."""
 _BODILESS = (*_SAFE, "DELETE", "OPTIONS")
-"""Methods of requests that have no body; one that nobody reads would hide that the client leaves."""
+"""Methods whose requests have no body: an unread one would hide that the client has left."""
 
 _Base: Any = AutoHTTPProtocol
 

@@ -138,7 +138,7 @@ def _evaluation(question: EvaluateQuestion, name: str, evaluator: Evaluator) -> 
     try:
         boards = parse_boards([question.id])
     except MotifError:
-        boards = question.position()[0].board[None]  # which says better what is wrong
+        boards = question.position()[0].board[None]  # whose message is more exact
     record = next(evaluations(boards, evaluator, name, jobs=1))
     return {**record, **details(Position(boards[0]), evaluator).to_dict()} if question.detailed else record
 
@@ -417,7 +417,7 @@ def _evaluated(service: EngineService, batch: EvaluateBatch) -> bytes:
     try:
         boards = parse_boards(batch.ids)
     except MotifError:
-        _each("ids", batch.ids, parse_position)  # which says what is wrong with which
+        _each("ids", batch.ids, parse_position)  # whose message names the item
         raise
     rows = np.empty((len(boards), len(OUTPUTS)))
     for part in _parts(len(boards), _EVALUATED_AT_ONCE):

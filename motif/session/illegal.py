@@ -43,7 +43,7 @@ def why_illegal(text: str, position: Position, roll: tuple[int, int], plays: Seq
 
 
 def _fault(board: list[int], left: int, move: MarkedMove) -> str | None:
-    """Return what is wrong with a move on `board`, ignoring the dice; `left` have left its start."""
+    """Return the fault of a move on `board`, apart from the dice; `left` checkers have left its start."""
     start = "the bar" if move.start == OWN_BAR else str(move.start)
     if board[move.start] <= 0:
         if left:

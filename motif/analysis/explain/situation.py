@@ -27,7 +27,7 @@ _REACH = 6
 """Maximum distance from a checker to a prime in front of it."""
 PIPS_A_ROLL = 49 / 6
 _SD_OF_ROLL, _LUCK = 4.3, 3.0
-"""Standard deviation of the pips of a roll; how many of them above the average nobody rolls."""
+"""Standard deviation of the pips of a roll; how many of them above the average count as impossible."""
 _NEAR = 0.6
 """A gammon is at stake if bearing off one checker takes more than this share of the opponent's rolls."""
 _ALL_BUT_TWO = CHECKERS - 2

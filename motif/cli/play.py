@@ -1,6 +1,7 @@
 """The command play: games in the terminal."""
 
 import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import date
 from enum import StrEnum
@@ -180,17 +181,13 @@ def _run(view: "TerminalView", games: int | None, save: Path | None) -> None:
     from motif.session.prompter import EndOfInput, Quit
 
     try:
-        with interruptible(has_to_save=True):
+        with suppress(Quit, EndOfInput), interruptible(has_to_save=True):
             view.run(games)
-    except (Quit, EndOfInput):
-        view.prompter.write_kept()
     except KeyboardInterrupt:
-        view.prompter.write_kept()
         kept = "use --save FILE to keep a record" if save is None else f"the games so far are in {save}"
         raise Interrupted(kept) from None
-    except BaseException:
+    finally:
         view.prompter.write_kept()
-        raise
     if view.tutor is not None:
         view.tutor.sum_up()
     if save is not None:

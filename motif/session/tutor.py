@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from motif.analysis.confirmation import ComparedPair, confirming_rollout
 from motif.analysis.cube_records import cube_rows, cube_words
 from motif.analysis.match.decision_errors import judge_cube, judge_plays
-from motif.analysis.match.decisions import Errors, errors_of
+from motif.analysis.match.decisions import Errors, match_decisions, player_analysis
 from motif.analysis.match.record_walk import walk
 from motif.board.marks import MILLIPOINTS
 from motif.board.moves import Play
@@ -108,15 +108,12 @@ class Tutor:
         evaluator = self._advisor.evaluator
         confirm = confirming_rollout(evaluator)
         judgements = judge_plays(rolls, evaluator, cube=rules.cube, confirm=confirm, jobs=1)
-        acts = judge_cube(chances, evaluator, confirm=confirm)
+        judged = match_decisions(judgements, judge_cube(chances, evaluator, confirm=confirm))
         reports = []
-        for side in (0, 1):
-            if not session.seats[side].is_person:
-                continue
-            plays = [one.error for one in judgements if one.roll.player == side and one.legal > 1]
-            cubes = [act.error for act in acts if act.player == side and act.counts]
-            three = (_errors(plays), _errors(cubes), _errors([*plays, *cubes]))
-            reports.append(Report(record.players[side], *three))
+        for side, seat in enumerate(session.seats):
+            if seat.is_person:
+                of = player_analysis(seat.name, [one for one in judged if one.player == side], (), None)
+                reports.append(Report(seat.name, of.chequer, of.cube, of.overall))
         return reports
 
     def sum_up(self) -> None:
@@ -155,7 +152,3 @@ def _rolled_out(objection: Objection) -> str:
     measured = objection.cube if objection.cube is not None else objection.choice and objection.choice.rolled
     se = measured and measured.se
     return "" if se is None else f" (rollout, \u00b1 {se:.3f})"
-
-
-def _errors(losses: list[float]) -> Errors:
-    return errors_of(losses, [1.0] * len(losses))

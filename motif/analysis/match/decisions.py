@@ -479,17 +479,12 @@ def player_analysis(
 
 
 def _errors(decisions: Sequence[MatchDecision], unit: CostUnit | None) -> Errors:
-    errors = errors_of([one.error for one in decisions], [one.moment.unit for one in decisions])
-    return errors if unit is not None else replace(errors, cost=None)
-
-
-def errors_of(lost: Sequence[float], units: Sequence[float]) -> Errors:
-    """Return the totals of decisions that `lost` normalised equities (n,), each worth `units` (n,)."""
-    losses, count = np.array(lost, np.float64), len(lost)
+    losses, count = np.array([one.error for one in decisions], np.float64), len(decisions)
+    costs = losses * np.array([one.moment.unit for one in decisions], np.float64)
     return Errors(
         decisions=count,
         total=float(losses.sum()),
-        cost=float((losses * np.array(units, np.float64)).sum()),
+        cost=None if unit is None else float(costs.sum()),
         blunders=int((losses >= BLUNDER).sum()),
         rate=MILLIPOINTS * float(losses.mean()) if count else None,
         se=MILLIPOINTS * float(losses.std(ddof=1)) / math.sqrt(count) if count > 1 else None,

@@ -13,11 +13,10 @@ from motif.board.match_state import MatchState
 from motif.board.moves import check_goes_on
 from motif.board.packed import BOARD_SIZE
 from motif.board.position import Position
-from motif.doubling import CubeDecision, MatchEquityTable, cube_decision, match_equity_table
+from motif.doubling import CubeDecision, MatchEquityTable, cube_decision
 from motif.doubling.bras_windows import DROP_FROM, LIVE_FROM, MEASURED, score_action
 from motif.doubling.decision import with_rollout
 from motif.doubling.equities import efficiency_class
-from motif.doubling.match_equity import DEFAULT_TABLE
 from motif.evaluators import Evaluator
 from motif.evaluators.bras import ARTICLE, BrasEvaluator, BrasFormula
 from motif.runtime.frames import Record
@@ -120,7 +119,6 @@ def cube_answers(
     `player` is the name of `evaluator`.  By default the cube efficiency depends on the position class, and
     the match equity table is motif's own.
     """
-    table = table or match_equity_table(DEFAULT_TABLE)
     for position, _ in questions:
         check_goes_on(position)
     boards = np.array([position.board for position, _ in questions], np.int8).reshape(-1, BOARD_SIZE)

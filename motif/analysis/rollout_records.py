@@ -32,29 +32,41 @@ class RolloutQuestion(NamedTuple):
     """The match state of a cubeful rollout: that of the ID after applying the options."""
     jobs: int | None = None
 
-    def record(self, record: Record) -> Record:
+    def _record(self, record: Record) -> Record:
         """Add the fields common to all results to the JSON `record`."""
         settings = self.settings
         played = {"player": self.evaluator.name, "scoring": settings.scoring, "seed": settings.seed}
         cubeful = {} if self.state is None else {"cubeful": True}
         return cubeful | record | played | {"position": self.position.gnubg_id}
 
-    def play_out(self) -> RolloutResult:
-        """Roll out the position without a cube; raises `PositionError` if the game is over."""
-        check_goes_on(self.position)
-        return roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
+    def play_out(self) -> tuple[RolloutResult, Record]:
+        """Roll out the position without a cube; also return the JSON record.
 
-    def decide(self) -> tuple[CubeRollout, CubeDecision]:
-        """Roll out the cube decision; also return the static decision."""
+        Raises `PositionError` if the game is over.
+        """
+        check_goes_on(self.position)
+        result = roll_out(self.position, self.evaluator, self.settings, jobs=self.jobs)
+        record = {
+            **{name: by_name(getattr(result, name)[0]) for name in ("mean", "se", "sd")},
+            "trials": int(result.trials[0]),
+            "seconds": result.seconds,
+            "trials_per_second": result.trials_per_second,
+        }
+        return result, self._record(record)
+
+    def decide(self) -> tuple[CubeRollout, CubeDecision, Record]:
+        """Roll out the cube decision; also return the static decision, and the JSON record of both."""
         assert self.state is not None
         result = roll_out_cube(self.position, self.state, self.evaluator, self.settings, jobs=self.jobs)
-        chances = self.evaluator.evaluate(self.position)
-        return result, cube_decision(chances, result.state, self.position)
+        static = cube_decision(self.evaluator.evaluate(self.position), result.state, self.position)
+        shown = ("action", "no_double", "double_take", "double_pass", "exact")
+        record = result.to_dict() | {"static": {name: getattr(static, name) for name in shown}}
+        return result, static, self._record(record)
 
     def compare(
         self, roll: tuple[int, int], candidates: int | None, named: list[str]
     ) -> tuple[Comparison, Record]:
-        """Compare the `named` plays of a roll, or the best ones; also return the state for JSON.
+        """Compare the `named` plays of a roll, or the best ones; also return the JSON record.
 
         With a match or a cube, both sides double in the trials.
         """
@@ -72,22 +84,5 @@ class RolloutQuestion(NamedTuple):
             jobs=self.jobs,
         )
         cubeful = {} if cube_model.is_cubeless else {"cubeful": True}
-        return comparison, valued_record(state) | cubeful
-
-
-def result_record(result: RolloutResult) -> Record:
-    """Return the JSON record of a rolled-out position."""
-    return {
-        "mean": by_name(result.mean[0]),
-        "se": by_name(result.se[0]),
-        "sd": by_name(result.sd[0]),
-        "trials": int(result.trials[0]),
-        "seconds": result.seconds,
-        "trials_per_second": result.trials_per_second,
-    }
-
-
-def cube_rollout_record(result: CubeRollout, static: CubeDecision) -> Record:
-    """Return the JSON record of a rolled-out cube decision, with the static one."""
-    shown = ("action", "no_double", "double_take", "double_pass", "exact")
-    return result.to_dict() | {"static": {name: getattr(static, name) for name in shown}}
+        record = comparison.to_dict() | valued_record(state) | cubeful | {"roll": list(roll)}
+        return comparison, self._record(record)

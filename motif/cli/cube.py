@@ -186,10 +186,9 @@ def cube(
     from motif.analysis.cube_records import cube_answers
     from motif.board.parsing import parse_position
     from motif.doubling import match_equity_table
-    from motif.doubling.match_equity import DEFAULT_TABLE
 
     check_choice(identifier, batch, "ID")
-    table = match_equity_table(met or DEFAULT_TABLE)
+    table = match_equity_table(met) if met else None
     player, evaluator = judge.load(with_cube=True)
     items = [parse_position(identifier)] if identifier is not None else read_states(batch or "")
     questions = [(position, options.state_of(match)) for position, match in items]

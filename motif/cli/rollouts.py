@@ -106,13 +106,12 @@ def rollout(
     question = RolloutQuestion(position, match, options, evaluator, settings, state, jobs)
     with working_on(cluster):
         if plays.compare and roll is not None:
-            comparison, valued = question.compare(roll, plays.candidates, plays.play or [])
-            record = comparison.to_dict() | valued | {"roll": list(roll)}
-            if printed_json(json, question.record(record)):
+            comparison, record = question.compare(roll, plays.candidates, plays.play or [])
+            if printed_json(json, record):
                 return
             print_board(position, state or options.given_state(match))
-            print_comparison(comparison, _by_whom(question, "cubeful" in valued))
-            print_valued(valued)
+            print_comparison(comparison, _by_whom(question, "cubeful" in record))
+            print_valued(record)
         elif cubeful:
             _decide(question, json)
         else:
@@ -120,10 +119,8 @@ def rollout(
 
 
 def _play_out(question: "RolloutQuestion", json: bool) -> None:
-    from motif.analysis.rollout_records import result_record
-
-    result = question.play_out()
-    if printed_json(json, question.record(result_record(result))):
+    result, record = question.play_out()
+    if printed_json(json, record):
         return
     print_board(question.position, question.match)
     _print_result(result)
@@ -133,10 +130,8 @@ def _play_out(question: "RolloutQuestion", json: bool) -> None:
 
 def _decide(question: "RolloutQuestion", json: bool) -> None:
     """Roll out a cube decision and print it next to the static one."""
-    from motif.analysis.rollout_records import cube_rollout_record
-
-    result, static = question.decide()
-    if printed_json(json, question.record(cube_rollout_record(result, static))):
+    result, static, record = question.decide()
+    if printed_json(json, record):
         return
     print_board(question.position, question.state)
     _print_cube(result, static)

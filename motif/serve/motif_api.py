@@ -19,7 +19,7 @@ from motif.analysis.explain.explanation import explain_play
 from motif.analysis.judge import for_match, valued_record
 from motif.analysis.match.match_analysis import analyse_match, check_jacoby
 from motif.analysis.position_records import Decisions, details, evaluations, hint, hints, plays
-from motif.analysis.rollout_records import RolloutQuestion, cube_rollout_record, result_record
+from motif.analysis.rollout_records import RolloutQuestion
 from motif.analysis.turn import decide_turn
 from motif.board.moves import legal_plays
 from motif.board.notation import find_play
@@ -303,11 +303,8 @@ def _rollout_work(
 
     def work() -> Record:
         if question.compare:
-            comparison, valued = asked.compare(roll, question.candidates, question.play)
-            return asked.record(comparison.to_dict() | valued | {"roll": list(roll)})
-        if question.cubeful:
-            return asked.record(cube_rollout_record(*asked.decide()))
-        return asked.record(result_record(asked.play_out()))
+            return asked.compare(roll, question.candidates, question.play)[-1]
+        return asked.decide()[-1] if question.cubeful else asked.play_out()[-1]
 
     return work
 

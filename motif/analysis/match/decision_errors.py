@@ -31,16 +31,17 @@ from motif.analysis.confirmation import (
     in_batches,
     roll_out_pairs,
 )
+from motif.analysis.cube_records import cube_answers
 from motif.analysis.match.record_walk import CubeChance, PlayedRoll
 from motif.board.match_state import MatchState
 from motif.board.movegen import OPENING_SHARES, ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.moves import PlayBatch, legal_plays, play_batches
 from motif.board.packed import BOARD_SIZE, Board
-from motif.doubling import CubeDecision, cube_decision
+from motif.doubling import CubeDecision
 from motif.doubling.cube_states import state_after_take
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.decision import ANSWERS, with_rollout
-from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
+from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.evaluator import PlayEstimates
 from motif.evaluators.probabilities import switched_equities
 from motif.players.ranking import (
@@ -352,12 +353,8 @@ def confirmed_acts(
 
 
 def _cube_decisions(evaluator: Evaluator, chances: Sequence[CubeChance]) -> list[CubeDecision]:
-    boards = np.array([chance.position.board for chance in chances])
-    rows = evaluator.evaluate_many(boards).astype(np.float64).tolist()
-    return [
-        cube_decision(Probabilities(*row), chance.state, chance.position, evaluator)
-        for chance, row in zip(chances, rows, strict=True)
-    ]
+    asked = [(chance.position, chance.state) for chance in chances]
+    return [answer.decision for answer in cube_answers(asked, evaluator, evaluator.name, jobs=1)]
 
 
 def valued_state(state: MatchState, cube: bool = True) -> MatchState:

@@ -66,8 +66,10 @@ class UnitBoard:
     def to_dict(self) -> Row:
         """Return the position and its figures for JSON."""
         return {
-            **{"position": gnubg_id(Position(self.board)), "activation": self.squashed},
-            **{"equity": self.equity, "adds": self.adds},
+            "position": gnubg_id(Position(self.board)),
+            "activation": self.squashed,
+            "equity": self.equity,
+            "adds": self.adds,
         }
 
 
@@ -90,7 +92,9 @@ class Extremes(Tabular):
     def to_dict(self) -> Row:
         """Return the unit and the positions for JSON."""
         return {
-            **{"weights": self.weights, "class": self.class_name, "hidden_unit": asdict(self.unit)},
+            "weights": self.weights,
+            "class": self.class_name,
+            "hidden_unit": asdict(self.unit),
             "largest": [one.to_dict() for one in self.largest],
             "smallest": [one.to_dict() for one in self.smallest],
         }

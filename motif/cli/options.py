@@ -343,8 +343,10 @@ def _processed(parameter: Any, convert: Callable[[Any, Any], Any], context: Any,
 
 
 _RULES = {
-    **{"int_parsing": "a whole number", "float_parsing": "a number"},
-    **{"greater_than_equal": "at least {ge}", "less_than_equal": "at most {le}"},
+    "int_parsing": "a whole number",
+    "float_parsing": "a number",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
 }
 """Rules that a value breaks, by pydantic's names for the errors."""
 

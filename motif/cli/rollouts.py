@@ -175,12 +175,10 @@ def _print_cube(result: "CubeRollout", static: "CubeDecision") -> None:
         ("", "equity", "standard error", "static", *match),
         [
             (
-                *(
-                    name,
-                    f"{equity:+z.4f}",
-                    _known(se, f"{se:.4f}"),
-                    "" if known is None else f"{known:+z.3f}",
-                ),
+                name,
+                f"{equity:+z.4f}",
+                _known(se, f"{se:.4f}"),
+                "" if known is None else f"{known:+z.3f}",
                 *(percent(result.mwc(equity) or 0, 2) for _ in match),
             )
             for name, equity, se, known in rows

@@ -167,10 +167,13 @@ class TermReport(Tabular):
 
     def to_dict(self) -> Row:
         """Return the report for JSON."""
-        place = {"class": self.place[0], "head": self.place[1]}
         return {
-            **{"weights": self.weights.name, **place, "source": self.source},
-            **{"count": len(self.statistics.names) - 1, "slope": self.statistics.statistics.slope},
+            "weights": self.weights.name,
+            "class": self.place[0],
+            "head": self.place[1],
+            "source": self.source,
+            "count": len(self.statistics.names) - 1,
+            "slope": self.statistics.statistics.slope,
             "parameters": [*map(asdict, self.effects)],
             "terms": [*map(asdict, self.terms)],
             "hidden_units": [*map(asdict, self.units)],

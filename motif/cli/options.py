@@ -344,6 +344,7 @@ def _processed(parameter: Any, convert: Callable[[Any, Any], Any], context: Any,
 
 _RULES = {
     "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number of at most 4300 digits",
     "float_parsing": "a number",
     "greater_than_equal": "at least {ge}",
     "less_than_equal": "at most {le}",
@@ -365,12 +366,15 @@ def _in_words(parameter: Any, value: Any, error: Any) -> Exception:
     """Return typer's `error` about a value of `parameter` in motif's words; other errors as they are."""
     if error.__cause__ is None:
         return error
-    fault = error.__cause__.errors()[0]
-    allowed = _choices(parameter.type_descriptor.annotation) if fault["type"] == "value_error" else []
-    rule = _RULES.get(fault["type"], listed(allowed, "or"))
+    fault, annotation = error.__cause__.errors()[0], parameter.type_descriptor.annotation
+    broken = fault["type"]
+    if broken == "string_unicode":  # a number with bytes that are not UTF-8
+        broken = "int_parsing" if int in (annotation, *get_args(annotation)) else "float_parsing"
+    allowed = _choices(annotation) if broken == "value_error" else []
+    rule = _RULES.get(broken, listed(allowed, "or"))
     if not rule:
         return error
-    kind = shown(value) if fault["type"].endswith("parsing") or allowed else value
+    kind = shown(value) if "parsing" in broken or allowed else value
     return SettingError(f"{parameter.opts[0]} must be {rule.format(**fault.get('ctx', {}))}, not {kind}")
 
 

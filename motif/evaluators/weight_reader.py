@@ -101,6 +101,8 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
     if document["format"].value != WEIGHTS_FORMAT:
         document["format"].fail(f"must be {WEIGHTS_FORMAT!r}, not {shown(document['format'].value)}")
     document.mapping(_TOP_KEYS, needed=_NEEDED_KEYS)
+    words = document.get(WORDS_KEY, {})
+    words.mapping(CLASS_NAMES)
     parameters = _parameters(document["parameters"], folder, _names_in(document["classes"].value))
     classes = _classes(document["classes"], parameters)
     hidden_layers = {
@@ -123,8 +125,8 @@ def _read(content: bytes, where: str, folder: Path) -> WeightFile:
         _calibration(document.get("calibration", {})),
         hidden_layers,
         {
-            str(class_name): tuple(_line(sentence) for sentence in sentences.entries())
-            for class_name, sentences in document.get(WORDS_KEY, {}).items()
+            class_name: tuple(_line(sentence) for sentence in sentences.entries())
+            for class_name, sentences in words.items()
         },
     )
 

@@ -65,6 +65,8 @@ class RatesAnswer(Answer):
 class PlayerTotalsAnswer(RatesAnswer):
     """The results of one player."""
 
+    decisions: int
+    """Number of decisions behind the error rate, those of `overall`."""
     chequer: ErrorsAnswer
     cube: ErrorsAnswer
     overall: ErrorsAnswer

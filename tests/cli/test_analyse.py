@@ -239,6 +239,7 @@ def test_figures_that_players_know(motif_json, mat):
     for player in (first, second):
         assert player["pr"] == pytest.approx(player["error_rate"] / 2)
         assert player["snowie_error_rate"] < player["error_rate"]
+        assert player["decisions"] == player["overall"]["decisions"] > 0
         assert sum(kind["decisions"] for kind in player["kinds"].values()) == player["overall"]["decisions"]
         assert set(player["marks"]) == {"doubtful", "bad", "very bad"}
     assert first["result"] == -second["result"]

@@ -37,6 +37,7 @@ UNKNOWN: list[tuple[str, str, str]] = [
     ("name: made-up", "name: made-up\nauthor: me", "author"),
     ("{set: keith", "{date: 1, set: keith", "parameters.date"),
     ("  crashed:", "  smashed:", "classes.smashed"),
+    ("classes:", "words: {smashed: [Blots cost.]}\nclasses:", "words.smashed"),
     ("    win:", "    draw: 1\n    win:", "classes.contact.draw"),
     ("      bias:", "      offset: 1\n      bias:", "classes.contact.win.offset"),
     ("  kept: 4", "  kept: 4\n  blots: 1", "filter.blots"),

@@ -409,6 +409,7 @@ class PlayerAnalysis:
             "name": self.name,
             "unit": self.unit,
             "rating": self.rating,
+            "decisions": self.overall.decisions,
             "error_rate": self.overall.rate,
             "error_rate_se": self.overall.se,
             "pr": self.pr,

@@ -72,7 +72,10 @@ SIXTEEN = "4OfgA2DAz8EHwA"
         ),
         (("rollout", START, "--trials", "1\udcff"), "--trials must be a whole number, not '1\\udcff'"),
         (("rollout", START, "--se", "1\udcff"), "--se must be a number, not '1\\udcff'"),
-        (("rollout", START, "--trials", "9" * 5000), "--trials must be a whole number of at most 4300 digits, not"),
+        (
+            ("rollout", START, "--trials", "9" * 5000),
+            "--trials must be a whole number of at most 4300 digits, not",
+        ),
         (("hint", START, "3", "1", "--trials", "36"), "--trials requires --rollout"),
         (("hint", START, "3", "1", "--rollout", "--candidates", "0"), "--candidates must be at least 1"),
         (("hint", "--batch", "-", "--rollout"), "--rollout and --batch cannot be combined"),

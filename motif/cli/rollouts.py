@@ -19,7 +19,7 @@ from motif.cli.options import (
     command,
     option,
 )
-from motif.cli.printing import percent, print_board, print_table, print_valued, printed_json, say
+from motif.cli.printing import note, percent, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import SettingError
 from motif.runtime.layout import capitalized, counted, p_text, plus_minus
 from motif.runtime.parallel import working_on
@@ -120,6 +120,8 @@ def rollout(
 
 def _play_out(question: "RolloutQuestion", json: bool) -> None:
     result, record = question.play_out()
+    if question.match and question.match.length:
+        note("the match in the ID is not used; --cubeful rolls out the cube decision at its score")
     if printed_json(json, record):
         return
     print_board(question.position, question.match)

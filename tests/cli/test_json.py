@@ -7,6 +7,7 @@ import pytest
 
 from motif import rank
 from motif.board.identifiers import gnubg_id, position_from_gnubg_id
+from motif.board.match_state import MatchState, match_id
 from motif.board.movegen import ROLLS
 from motif.board.moves import PlayBatch, legal_plays
 from motif.board.position import Position
@@ -351,3 +352,11 @@ def test_rollout_with_a_cube(motif, motif_json):
     assert compared["cubeful"]
     assert "cubeful" in motif(*plays).out
     assert "with a cube the match determines" in motif(*words, "--scoring", "dmp").err
+
+
+def test_a_rollout_without_a_cube_says_that_it_does_not_use_the_match_in_the_id(motif):
+    words = ("rollout", "--trials", 36, "--cut", 2, "--jobs", 1)
+    of_match = match_id(MatchState(5, 1, 3))
+    note = "motif: the match in the ID is not used; --cubeful rolls out the cube decision at its score\n"
+    assert motif(*words, f"{START}:{of_match}", "--json").err == note
+    assert motif(*words, START).err == motif(*words, f"{START}:{match_id(MatchState())}").err == ""

@@ -155,7 +155,7 @@ def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
         say(sentence)
     say("")
     for line in worst_lines(match, columns(sys.stdout) or PIPED_WIDTH):
-        print(line)
+        say(line)
     if lucky := match.jokers(jokers):
         print("The luckiest rolls\n")
         for number, one in enumerate(lucky, 1):

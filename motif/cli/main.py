@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
-from motif.cli.options import UsageFault, convert_only_if_needed, with_options
+from motif.cli.options import OptionsContext, UsageFault, convert_only_if_needed, with_options
 from motif.cli.printing import accept_any_text, complain, note
 from motif.runtime.errors import (
     TRACEBACK_VARIABLE,
@@ -138,6 +138,8 @@ class _Commands(Mapping[str, TyperCommand | TyperGroup]):
 
 
 class _Program(TyperGroup):
+    context_class = OptionsContext
+
     def __init__(self, **facts: Any) -> None:
         super().__init__(**{**facts, "commands": {}})
         self.commands: Any = _Commands(self.name if self.name in _GROUPS else None)

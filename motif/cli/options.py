@@ -39,10 +39,11 @@ from motif.runtime.parallel import worker_count
 from motif.runtime.settings import help_of
 
 if TYPE_CHECKING:
-    from typer._click import Context, Parameter
+    from typer._click import Context, HelpFormatter, Parameter
 
     from motif.evaluators import Evaluator
-
+else:
+    HelpFormatter = typer.Context.formatter_class
 
 NAMES = tuple(entry.name for entry in known_players() if entry.home and entry.is_one)
 """Names of the players that come with motif."""
@@ -378,8 +379,33 @@ def _in_words(parameter: Any, value: Any, error: Any) -> Exception:
     return SettingError(f"{parameter.opts[0]} must be {rule.format(**fault.get('ctx', {}))}, not {kind}")
 
 
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+
+
+class _UnbrokenWords(HelpFormatter):
+    """A formatter of help that breaks no line at a hyphen, such as those of options and paths."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", _HYPHEN))
+
+    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        unbroken = [(name, text.replace("-", _HYPHEN)) for name, text in rows]
+        super().write_dl(unbroken, col_max, col_spacing)
+
+    def write(self, string: str) -> None:
+        super().write(string.replace(_HYPHEN, "-"))
+
+
+class OptionsContext(typer.Context):
+    """Context of a command whose help breaks lines between words."""
+
+    formatter_class = _UnbrokenWords
+
+
 class OptionsCommand(TyperCommand):
     """A command whose defaults and texts are not converted."""
+
+    context_class = OptionsContext
 
     def get_params(self, ctx: "Context") -> "list[Parameter]":
         """Return the parameters of the command."""

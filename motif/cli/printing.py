@@ -3,15 +3,14 @@
 import io
 import json
 import sys
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from motif.runtime.frames import Record, finite
-from motif.runtime.layout import columns, wrapped
+from motif.runtime.layout import aligned, columns, folded, width_of, wrapped
 from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -121,12 +120,12 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int 
     sides = ["<"] * left + [">"] * (len(widths) - left)
 
     def lines(cells: Sequence[str], is_title: bool = False) -> Iterator[str]:
-        folded = [_folded(text, width) for text, width in zip(cells, widths, strict=True)]
+        pieces = [_cell_lines(text, width) for text, width in zip(cells, widths, strict=True)]
         if is_title:  # aligned at the bottom
-            height = max(map(len, folded))
-            folded = [[""] * (height - len(parts)) + parts for parts in folded]
-        for parts in zip_longest(*folded, fillvalue=""):
-            filled = (f"{part:{side}{n}}" for part, side, n in zip(parts, sides, widths, strict=True))
+            height = max(map(len, pieces))
+            pieces = [[""] * (height - len(parts)) + parts for parts in pieces]
+        for parts in zip_longest(*pieces, fillvalue=""):
+            filled = (aligned(part, side, n) for part, side, n in zip(parts, sides, widths, strict=True))
             yield f" {_BETWEEN.join(filled)} "
 
     dash = "─" if (sys.stdout.encoding or "utf-8").lower().startswith("utf") else "-"
@@ -135,27 +134,26 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int 
     print("", *lines(titles, True), f" {rule} ", *body, "", sep="\n")
 
 
-def _folded(text: str, width: int) -> list[str]:
+def _cell_lines(text: str, width: int) -> list[str]:
     """Return the lines of a cell after wrapping between words."""
     return [
         part.replace(_GLUED, _ERROR)
         for line in text.replace(_ERROR, _GLUED).split("\n")
-        for part in textwrap.wrap(line, max(1, width), **_WRAPPING) or [""]
+        for part in folded(line, max(1, width)) or [""]
     ]
 
 
 _EDGES, _BETWEEN = "  ", "   "
 """Margins of a table, and the gap between its columns."""
-_ERROR, _GLUED = "± ", "±\0"
+_ERROR, _GLUED = "± ", "±\ue000"
 """What comes before a standard error, and its form where no line breaks."""
-_WRAPPING: Any = {"break_long_words": False, "break_on_hyphens": False, "replace_whitespace": False}
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
     """Return column widths that fit into `room` without breaking words; None if that is impossible."""
-    widths = [max(len(line) for text in cells for line in text.split("\n")) for cells in columns]
+    widths = [max(width_of(line) for text in cells for line in text.split("\n")) for cells in columns]
     slack = [
-        width - max((len(word) for text in cells for word in text.replace(_ERROR, _GLUED).split()), default=0)
+        width - max((width_of(word) for text in cells for word in _words(text)), default=0)
         for width, cells in zip(widths, columns, strict=True)
     ]
     for _ in range(sum(widths) - room):
@@ -166,6 +164,10 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
         widths[widest] -= 1
         slack[widest] -= 1
     return widths
+
+
+def _words(text: str) -> list[str]:
+    return text.replace(_ERROR, _GLUED).split()
 
 
 def _say_rows(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:

@@ -9,6 +9,8 @@ from typing import TextIO
 
 _NARROWEST = 20
 """Minimum width of a terminal in characters."""
+_FILLER = "\1"
+"""What fills the second column of a wide letter while lines are folded."""
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
@@ -55,6 +57,30 @@ def columns(stream: TextIO) -> int | None:
     return max(_NARROWEST, shutil.get_terminal_size().columns) if is_terminal else None
 
 
+def width_of(text: str) -> int:
+    """Return the number of columns of a terminal that `text` takes: two for a Chinese letter or an emoji."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def aligned(text: str, side: str, width: int) -> str:
+    """Return `text` filled with spaces to `width` columns, aligned to `side`: ``<`` or ``>``."""
+    return f"{text:{side}{max(0, width - width_of(text) + len(text))}}"
+
+
+def folded(line: str, width: int, margin: str = "") -> list[str]:
+    """Return `line` broken between words into lines of `width` columns; those after the first have a margin."""
+    if not line.isascii():
+        line = "".join(letter + _FILLER * (width_of(letter) - 1) for letter in line)
+    lines = textwrap.wrap(
+        line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+    )
+    return [part.replace(_FILLER, "") for part in lines]
+
+
 def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
     """Return `text` wrapped to the width of `stream` if that is a terminal.
 
@@ -67,13 +93,10 @@ def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
 def _lines(text: str, width: int, indent: int) -> list[str]:
     lines = []
     for line in text.split("\n"):
-        if len(line) <= width:
+        if width_of(line) <= width:
             lines.append(line)
             continue
-        margin = " " * (len(line) - len(line.lstrip()) + indent)
-        lines += textwrap.wrap(
-            line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
-        )
+        lines += folded(line, width, " " * (len(line) - len(line.lstrip()) + indent))
     return lines
 
 
@@ -105,10 +128,10 @@ def side_by_side(*parts: str) -> str:
 def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return the table of `html_table` as text."""
     lines = [[*columns], *([*cells] for cells in rows)]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
+    widths = [max(width_of(line[index]) for line in lines) for index in range(len(columns))]
     return "\n".join(
         "  ".join(
-            f"{cell:>{width}}" if index else f"{cell:<{width}}"
+            aligned(cell, ">" if index else "<", width)
             for index, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

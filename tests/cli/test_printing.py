@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from motif.board.match_state import MatchState
 from motif.board.position import Position
@@ -82,6 +83,19 @@ def test_a_standard_error_stays_on_one_line(terminal, width):
     assert max(map(len, lines)) <= width
     for error in ("± 0.188", "± 0.150"):
         assert any(error in line for line in lines), lines
+
+
+@pytest.mark.parametrize("width", [36, 120])
+def test_columns_line_up_below_names_with_wide_letters(terminal, width):
+    names = ("王小明", "e\N{COMBINING ACUTE ACCENT}ric", "ｆｕｌｌ ｗｉｄｔｈ ｎａｍｅ", "🎲🎲")
+    lines = terminal(width, print_table, ("player", "小明", "p"), [(name, "1.0", "0") for name in names])
+    assert {cell_len(line) for line in lines if line} == {cell_len(lines[1])}
+    assert cell_len(lines[1]) <= width
+
+
+def test_a_sentence_with_wide_letters_fits_into_a_terminal(terminal):
+    for line in terminal(40, say, "王小明 さくら " * 20):
+        assert cell_len(line) <= 40
 
 
 def test_a_table_that_fits_is_not_broken(terminal):

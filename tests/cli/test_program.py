@@ -65,6 +65,15 @@ def test_help_has_an_example_and_the_common_options(motif, command):
     assert "\x1b" not in ending.out
 
 
+@pytest.mark.parametrize("width", [60, 80])
+def test_help_breaks_no_word_at_a_hyphen(motif, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for command in ("", "fit", "hint", "explain", "terms", "serve"):
+        out = motif(*command.split(), "--help").out
+        assert "\N{NON-BREAKING HYPHEN}" not in out
+        assert not re.search(r"\w-\n", out), command
+
+
 def test_the_examples_that_need_no_files_work(motif):
     for command in ("evaluate", "plays", "hint"):
         for example in re.findall(r"^    motif (.*)$", motif(command, "--help").out, re.MULTILINE):

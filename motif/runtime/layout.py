@@ -72,7 +72,7 @@ def aligned(text: str, side: str, width: int) -> str:
 
 
 def folded(line: str, width: int, margin: str = "") -> list[str]:
-    """Return `line` broken between words into lines of `width` columns; those after the first have a margin."""
+    """Return `line` broken between words into lines of `width` columns, after the first with a `margin`."""
     if not line.isascii():
         line = "".join(letter + _FILLER * (width_of(letter) - 1) for letter in line)
     lines = textwrap.wrap(

@@ -1,7 +1,8 @@
 """Progress of long work: a bar, a notice about compilation, and a stopwatch that excludes compilation.
 
-The bar and the notice appear on stderr after one second, the bar only on a terminal.  With `heard_by` a
-function receives the progress instead.  Work that is cancelled ends in the next `end_if_cancelled`.
+The bar and the notice appear on stderr after one second, the bar only on a terminal that can erase it.
+With `heard_by` a function receives the progress instead.  Work that is cancelled ends in the next
+`end_if_cancelled`.
 """
 
 import sys
@@ -61,7 +62,10 @@ def end_if_cancelled() -> None:
 
 @contextmanager
 def progress(description: str, total: int) -> Iterator[Advance]:
-    """Show a bar of `total` steps and yield the function that advances it."""
+    """Show a bar of `total` steps and yield the function that advances it.
+
+    Progress in the block shows no bar of its own on a terminal.
+    """
     if (listener := _listener.get()) is not None:
         yield _told_to(listener, description, total)
         return
@@ -71,32 +75,32 @@ def progress(description: str, total: int) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+    console = Console(stderr=True)
+    if not console.is_interactive:  # the terminal cannot erase the bar
+        yield lambda steps=1: None
+        return
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
         redirect_stdout=False,
-        redirect_stderr=False,
+        redirect_stderr=True,  # notices appear above the bar
     )
     task = bar.add_task(description, total=total)
-    started = time.monotonic()
-    visible = False
-
-    def advance(steps: int = 1) -> None:
-        nonlocal visible
-        if not visible and time.monotonic() - started > _QUIET_SECONDS:
-            bar.start()
-            visible = True
-        bar.advance(task, steps)
-
+    # A timer starts the bar, because the first step may take minutes.
+    timer = Timer(_QUIET_SECONDS, bar.start)
+    timer.daemon = True
+    timer.start()
     try:
-        yield advance
+        with heard_by(lambda *news: None):
+            yield lambda steps=1: bar.advance(task, steps)
     finally:
-        if visible:
-            bar.stop()
+        timer.cancel()
+        timer.join()
+        bar.stop()
 
 
 def _told_to(listener: Listener, description: str, total: int) -> Advance:

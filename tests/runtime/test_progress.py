@@ -2,6 +2,7 @@
 
 import io
 import sys
+import time
 
 import pytest
 
@@ -39,14 +40,44 @@ def test_quiet_on_a_terminal_when_it_is_over_at_once(monkeypatch):
     assert terminal.getvalue() == ""
 
 
-def test_a_bar_on_stderr_when_it_takes_longer(capsys, monkeypatch):
+def wait_for_a_bar(terminal: Terminal, seconds: float = 10.0) -> None:
+    """Wait until the terminal shows something."""
+    end = time.monotonic() + seconds
+    while not terminal.getvalue() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_a_bar_on_stderr_before_a_long_first_step_ends(capsys, monkeypatch):
     terminal = use_terminal(monkeypatch)
-    monkeypatch.setattr(progress_module, "_QUIET_SECONDS", -1.0)
+    monkeypatch.setattr(progress_module, "_QUIET_SECONDS", 0.0)
     with progress("rolling out", 3) as advance:
-        for _ in range(3):
-            advance()
+        wait_for_a_bar(terminal)
+        with progress("a step", 2) as advance_step:
+            advance_step(2)
+        advance(3)
     assert "rolling out" in terminal.getvalue()
+    assert "a step" not in terminal.getvalue()
     assert capsys.readouterr().out == ""
+
+
+def test_a_notice_appears_above_the_bar(monkeypatch):
+    terminal = use_terminal(monkeypatch)
+    monkeypatch.setattr(progress_module, "_QUIET_SECONDS", 0.0)
+    with progress("rolling out", 3):
+        wait_for_a_bar(terminal)
+        print("a notice", file=sys.stderr)
+    assert "\x1b[2Ka notice\n" in terminal.getvalue()
+    assert sys.stderr is terminal
+
+
+def test_a_terminal_that_cannot_erase_has_no_bar(monkeypatch):
+    terminal = use_terminal(monkeypatch)
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(progress_module, "_QUIET_SECONDS", 0.0)
+    with progress("rolling out", 3) as advance:
+        wait_for_a_bar(terminal, 0.3)
+        advance(3)
+    assert terminal.getvalue() == ""
 
 
 def test_an_error_passes_through_and_the_bar_is_gone(monkeypatch):

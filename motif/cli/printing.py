@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from motif.runtime.frames import Record, finite
-from motif.runtime.layout import aligned, columns, folded, width_of, wrapped
+from motif.runtime.layout import columns, folded, justified, width_of, wrapped
 from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int 
             height = max(map(len, pieces))
             pieces = [[""] * (height - len(parts)) + parts for parts in pieces]
         for parts in zip_longest(*pieces, fillvalue=""):
-            filled = (aligned(part, side, n) for part, side, n in zip(parts, sides, widths, strict=True))
+            filled = (justified(part, side, n) for part, side, n in zip(parts, sides, widths, strict=True))
             yield f" {_BETWEEN.join(filled)} "
 
     dash = "─" if (sys.stdout.encoding or "utf-8").lower().startswith("utf") else "-"

@@ -66,7 +66,7 @@ def width_of(text: str) -> int:
     return cell_len(text)
 
 
-def aligned(text: str, side: str, width: int) -> str:
+def justified(text: str, side: str, width: int) -> str:
     """Return `text` filled with spaces to `width` columns, aligned to `side`: ``<`` or ``>``."""
     return f"{text:{side}{max(0, width - width_of(text) + len(text))}}"
 
@@ -131,7 +131,7 @@ def text_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     widths = [max(width_of(line[index]) for line in lines) for index in range(len(columns))]
     return "\n".join(
         "  ".join(
-            aligned(cell, ">" if index else "<", width)
+            justified(cell, ">" if index else "<", width)
             for index, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

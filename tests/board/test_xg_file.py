@@ -76,6 +76,30 @@ def test_players_are_in_gammonviews_order():
     ]
 
 
+@pytest.mark.parametrize(
+    ("answers", "resigned", "points"),
+    [
+        (("beaver",), True, 8),
+        (("beaver", "drop"), False, 2),
+        (("beaver", "raccoon"), True, 8),
+        (("beaver", "raccoon", "drop"), False, 4),
+    ],
+)
+def test_beavers(answers, resigned, points):
+    opening = Turn(0, (3, 1), legal_plays("4HPwATDgc/ABMA", (3, 1))[0])
+    cube = [CubeAction(number % 2, kind) for number, kind in enumerate(("double", *answers), 1)]
+    progress = GameProgress()
+    for action in (opening, *cube):
+        progress.apply(action)
+    if resigned:
+        cube.append(Turn(1, (2, 1), legal_plays(progress.position, (2, 1))[0]))
+    winner = 0 if resigned else 1 - cube[-1].player
+    game = GameRecord((0, 0), (opening, *cube), GameResult(winner, points, resigned=resigned))
+    later = match(1).games[0]
+    record = replace(match(0), games=(game, replace(later, score=game.score_after)))
+    assert parse_xg(xg_content(record), "match.xg") == record
+
+
 def test_the_jacoby_rule():
     record = match(2)
     record = replace(record, tags=(*record.tags, ("Jacoby", "On")))

@@ -6,6 +6,7 @@ reads them.
 
 import struct
 import zlib
+from itertools import takewhile
 
 from motif.board.game_record import CubeAction, GameRecord, MatchRecord, Turn
 
@@ -60,8 +61,10 @@ def _match(record: MatchRecord) -> bytes:
 
 
 def _cube(game: GameRecord, place: int) -> bytes:
-    action, answer = game.actions[place : place + 2]
-    return _entry(_CUBE, (12, "iii", (1 - 2 * action.player, 1, answer.kind == "take")))
+    action, *answers = takewhile(lambda one: isinstance(one, CubeAction), game.actions[place:])
+    # A roll accepts a beaver or raccoon.
+    codes = [{"drop": 0, "take": 1, "beaver": 2, "raccoon": 2}[answer.kind] for answer in answers]
+    return _entry(_CUBE, (12, "iiiii", (1 - 2 * action.player, 1, *codes, 1, 1)[:5]))
 
 
 def _move(turn: Turn) -> bytes:

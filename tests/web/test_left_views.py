@@ -67,13 +67,18 @@ def test_an_unknown_play_is_refused(page, server):
     assert board(page) == shown
 
 
-def test_late_reasons_are_dropped_at_the_next_decision(page, server, later, tmp_path):
-    path = tmp_path / "gnubg.mat"
+def analyse(page, server, folder):
+    """Analyse a match file, fast, and wait for the end."""
+    path = folder / "gnubg.mat"
     path.write_text(BY_GNUBG)
     page.goto(f"{server.address}/#/analyse")
     page.check("#fast")
     page.set_input_files("#match-file", path)
     page.wait_for_selector("#players")
+
+
+def test_late_reasons_are_dropped_at_the_next_decision(page, server, later, tmp_path):
+    analyse(page, server, tmp_path)
     sent = later("**/api/v1/{explain,hint,cube}")
     page.click("#explain")
     page.click("#next")
@@ -373,12 +378,7 @@ def test_an_analysis_that_was_left_goes_on(page, server, tmp_path):
 
 
 def test_the_end_of_an_analysis_keeps_the_decision_that_is_read(page, server, tmp_path):
-    path = tmp_path / "gnubg.mat"
-    path.write_text(BY_GNUBG)
-    page.goto(f"{server.address}/#/analyse")
-    page.check("#fast")
-    page.set_input_files("#match-file", path)
-    page.wait_for_selector("#players")
+    analyse(page, server, tmp_path)
     ended = """async (name) => {
         const { Analysis } = await import("/analysis.js");
         const { match, decisions, players } = await (await fetch(`/api/v1/analyses/${name}`)).json();

@@ -59,8 +59,8 @@ class ScoreWindow:
     """Name of the player that makes the decisions."""
 
 
-MEASURED = ScoreWindow(70.0, 0.4, 76.3, 0.6, 50_189, 4_000, "motif-v20")
-"""Result of `window_in` for motif-v20's doubling set (``motif cube-windows --games 4000 --seed 1``)."""
+MEASURED = ScoreWindow(69.7, 0.3, 75.5, 0.6, 50_625, 4_000, "motif-v22")
+"""Result of `window_in` for motif-v22's doubling set (``motif cube-windows --games 4000 --seed 1``)."""
 
 
 def score_action(score: float, double_from: float, drop_from: float) -> str:

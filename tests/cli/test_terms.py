@@ -138,7 +138,7 @@ def test_a_dataset_gives_standard_errors(motif, motif_json, dataset, fitted, tmp
     for term in found["terms"]:
         assert term["name"] in told
         assert term["sentence"].split()[0] in told
-    assert "± is one standard error, clustered by game" in told
+    assert "standard error (±), which is clustered by game" in told
 
     weights, table = read_weight_file(fitted), tmp_path / "terms.parquet"
     write_terms(table, [fitted_terms([dataset], weights, "contact", "equity")[0]])

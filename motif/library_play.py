@@ -133,9 +133,9 @@ def benchmark(
     Raises
     ------
     BenchmarkError, DatasetError
-        For a file or a dataset that cannot be read.
+        For a file or a dataset that cannot be read, or an empty list.
     PlayerError, WeightFileError, SettingError
-        For an invalid player or contradictory arguments, or if there are no files.
+        For an invalid player or contradictory arguments, or if this installation has no files.
 
     Examples
     --------

@@ -10,7 +10,7 @@ Matches are played in parallel, one game each: all games at the same score are p
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -25,11 +25,15 @@ from motif.players.player import Player
 from motif.rollouts.cubeful_games import CubePlayer, chosen_in_states, games_with_cube
 from motif.rollouts.games import Choose, Dice, SeededDice, Streams, rolls_of_games, starts
 from motif.runtime.arrays import IntArray
+from motif.runtime.sized_cache import kept_within
 
 _MAX_GAMES = 2 * MAX_MATCH_LENGTH
 """Upper bound on the number of games of a match, because each game scores at least one point."""
-_model_of = lru_cache(maxsize=256)(cube_model_for)
-"""`cube_model_for`, with a cache for more scores, as all matches of a contest meet the same ones again."""
+_model_of = kept_within(1_000_000_000, lambda cubes: cubes.exact.table.nbytes)(cube_model_for)
+"""`cube_model_for`, with a cache for more scores, as all matches of a contest meet the same ones again.
+
+The exact tables of all scores of a match to 11 points have fewer bytes.
+"""
 
 
 def cube_player(player: Player, evaluator: Evaluator) -> CubePlayer:

@@ -38,12 +38,13 @@ from motif.evaluators.cube_model import (
 )
 from motif.rollouts.cubeful_games import decide_cubes, value_rolled
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
+from motif.runtime.sized_cache import kept_within
 
 MATCH_CHECKERS = 4
 """Maximum number of checkers per side for which match values of all positions are computed."""
 _KEPT = 256
-_SCORES_KEPT = 64
-"""Number of exact tables of match values in the cache, 1 to 9 MB each."""
+_MOST_BYTES = 128_000_000
+"""Maximum size of the exact tables of match values in the cache, 1 to 9 MB each."""
 
 
 def cube_model_for(
@@ -110,7 +111,7 @@ def _without_table(state: MatchState, table: MatchEquityTable | None, efficiency
     )
 
 
-@lru_cache(maxsize=_SCORES_KEPT)
+@kept_within(_MOST_BYTES, lambda table: table.nbytes)
 def _match_table(state: MatchState, table: MatchEquityTable | None) -> FloatArray:
     return share_table(match_values(state, MATCH_CHECKERS, table), partial(_match_table, state, table))
 

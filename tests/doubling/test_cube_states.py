@@ -2,7 +2,7 @@
 
 import gc
 from dataclasses import replace
-from itertools import islice, product
+from itertools import islice
 from weakref import ref
 
 import numpy as np
@@ -220,9 +220,9 @@ def test_no_play_is_worth_more_than_the_opponents_cash_allows(boards):
             assert (-best_of_double(cube_model, 1, pairs) <= -np.minimum(pairs[:, 1], 1.0) + 1e-9).all()
 
 
-def test_models_of_earlier_scores_keep_no_table():
-    first = ref(cube_model_for(MatchState(length=9)).exact.table)
-    for own, opponent in product(range(8), repeat=2):
-        cube_model_for(MatchState(length=8, own_score=own, opponent_score=opponent))
+def test_tables_of_long_matches_stay_below_a_number_of_bytes():
+    scores = (MatchState(length=25, own_score=score) for score in range(20))
+    tables = [ref(cube_model_for(state).exact.table) for state in scores]
     gc.collect()
-    assert first() is None
+    kept = [table for one in tables if (table := one()) is not None]
+    assert 0 < sum(table.nbytes for table in kept) <= 128_000_000

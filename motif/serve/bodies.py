@@ -5,6 +5,7 @@ such as millions of empty lists, is refused first.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar, get_args, get_origin
@@ -67,8 +68,14 @@ _MESSAGES = {
         'the body must be a JSON object, such as {"id": "4HPwATDgc/ABMA"}',
     ),
 }
+_TRUTH = "true or false"
 _RULE = "Input should be "
 """Beginning of the messages of pydantic that state a rule."""
+_FORMS: dict[object, tuple[re.Pattern[str], str]] = {
+    bool: (re.compile("true|false"), _TRUTH),
+    int: (re.compile("-?[0-9]+"), "a whole number"),
+}
+"""How a query parameter of a type must be written."""
 _PAIRS = {"dice": "two numbers such as [3, 1]", "score": "two numbers such as [3, 5]"}
 """Rules of fields that pydantic calls tuples."""
 
@@ -95,6 +102,8 @@ def first_fault(
     said = _MESSAGES.get(first["type"], first["msg"])
     if said.startswith(_RULE):
         rule = said.removeprefix(_RULE).partition(", unable to ")[0]
+        if first["type"] == "bool_type":
+            rule = _TRUTH
         if first["type"] == "tuple_type":
             rule = _PAIRS.get(places[0], rule)
         said = f"must be {rule}, not {shown(first['input'])}"
@@ -128,7 +137,7 @@ class BodyRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[object, None, Response]]:
         """See `APIRoute.get_route_handler`."""
         handler = super().get_route_handler()
-        known = {one.alias: _is_list(one.field_info.annotation) for one in self.dependant.query_params}
+        known = {one.alias: _kinds(one.field_info.annotation) for one in self.dependant.query_params}
         body = None if self.body_field is None else self.body_field.field_info.annotation
         model = body if isinstance(body, type) and issubclass(body, BaseModel) else None
 
@@ -148,21 +157,25 @@ def _without_type(request: Request) -> list[tuple[bytes, bytes]]:
     return [line for line in request.headers.raw if line[0] != b"content-type"]
 
 
-def _is_list(kind: object) -> bool:
-    return any(get_origin(one) is list for one in (kind, *get_args(kind)))
+def _kinds(annotation: object) -> set[object]:
+    """Return the types of a parameter, without what their items are."""
+    return {get_origin(one) or one for one in (annotation, *get_args(annotation))}
 
 
-def _check_query(request: Request, known: Mapping[str, bool]) -> None:
-    """Raise `InvalidRequest` for a query parameter that is not `known`, or is given twice.
+def _check_query(request: Request, known: Mapping[str, set[object]]) -> None:
+    """Raise `InvalidRequest` for a query parameter that is not `known`, is given twice, or has another form.
 
-    `known` says which parameters are lists, which may be.
+    `known` has the types of each parameter.  Lists may be given twice.  pydantic alone reads "yes" and "1_0".
     """
-    for name in request.query_params:
+    for name, value in request.query_params.multi_items():
         where, there = plain_text(name), listed([*known]) if known else "none"
         if name not in known:
             raise InvalidRequest(f"{where}: unknown query parameter; this route has {there}", where)
-        if not known[name] and len(request.query_params.getlist(name)) > 1:
+        if list not in known[name] and len(request.query_params.getlist(name)) > 1:
             raise InvalidRequest(f"{where}: duplicate query parameter", where)
+        for kind, (form, rule) in _FORMS.items():
+            if kind in known[name] and not form.fullmatch(value):
+                raise InvalidRequest(f"{where}: must be {rule}, not {shown(value)}", where)
 
 
 class _JsonRequest(Request):

@@ -225,6 +225,7 @@ def test_the_page_of_routes_loads_nothing_from_elsewhere(client):
         ("hint", {"id": OPENING, "dice": [7, 1]}, "dice"),
         ("hint", {"id": OPENING, "dice": "31", "score": [1, 1]}, "score needs a match"),
         ("hint", {"id": OPENING, "dice": "31", "fast": True, "deep": True}, "fast"),
+        ("hint", {"id": OPENING, "dice": "31", "fast": 1}, "fast: must be true or false, not 1"),
         ("cube", {"id": OPENING, "cube": 3}, "must be a power of two up to 32768, not 3"),
         ("rollout", {"id": OPENING, "eliminate": True}, "compare must be true"),
         ("rollout", {"id": OPENING, "length": 5}, "a match or a cube"),
@@ -286,6 +287,9 @@ def test_the_page_of_routes_has_examples_of_what_is_needed(client):
         ("hint", {"id": OPENING, "dise": "31"}, ["dise"]),
         ("plays", {"id": OPENING}, ["dice"]),
         ("cube", {"id": OPENING, "length": "x"}, ["length"]),
+        ("cube", {"id": OPENING, "cube": 3}, ["cube"]),
+        ("cube", {"id": OPENING, "length": 5, "score": [5, 1]}, ["score", "length"]),
+        ("cube", {"id": OPENING, "crawford": True}, ["crawford"]),
         ("evaluate", {"id": OPENING, "player": "nobody"}, ["player"]),
         ("rollout", {"id": OPENING, "player": "latest@1"}, ["player"]),
         ("rollout", {"id": OPENING, "trials": 10**6}, ["trials"]),
@@ -315,6 +319,21 @@ def test_unknown_query_parameters_are_refused(client, method, path, known):
     answer = client.request(method, f"/api/v1/{path}", **body)
     said = f"fats: unknown query parameter; this route has {known}"
     assert (answer.status_code, answer.json()) == (400, {"message": said, "fields": ["fats"]})
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        *((f"fast={text}", f"fast: must be true or false, not '{text}'") for text in ("yes", "1", "", "TRUE")),
+        ("jacoby=maybe", "jacoby: must be true or false, not 'maybe'"),
+        *((f"worst={text}", f"worst: must be a whole number, not '{text}'") for text in ("1_0", "5.0", "x")),
+        ("worst=-1", "worst: must be greater than or equal to 0, not '-1'"),
+    ],
+)
+def test_query_parameters_are_written_as_json_writes_them(client, query, message):
+    answer = client.post(f"/api/v1/analyse?{query}", content=MATCH)
+    said = {"message": message, "fields": [query.partition("=")[0]]}
+    assert (answer.status_code, answer.json()) == (400, said)
 
 
 def test_files_of_the_page_and_wildbg_ignore_query_parameters(client):

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from motif.evaluators.known_players import default_player, without_plies
-from motif.runtime.errors import PlayerError, SettingError, shown
+from motif.runtime.errors import PlayerError, PositionError, SettingError, shown
 from motif.runtime.settings import SettingFields, check_types, check_unused, setting
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class MatchOptions(SettingFields):
         Without an ID's state, start from money play with a centred cube.  Raises `SettingError`.
         """
         from motif.board.match_state import MatchState
-        from motif.board.rules import MAX_VALUED_LENGTH
+        from motif.board.rules import MAX_CUBE, MAX_VALUED_LENGTH, is_power_of_two
 
         check_types(self, SettingError)
         state = (match or MatchState()).before_double()
@@ -69,6 +69,9 @@ class MatchOptions(SettingFields):
         if self.owner is not None and owner is None:
             raise SettingError(f"owner must be me, opponent or none, not {shown(self.owner)}", "owner")
         changes["cube_owner"] = owner
+        if self.cube is not None and not (is_power_of_two(self.cube) and self.cube <= MAX_CUBE):
+            problem = f"cube must be a power of two up to {MAX_CUBE}, not {shown(self.cube)}"
+            raise SettingError(problem, "cube")
         # An owned cube has been turned.
         turned = owner in ("me", "opponent") and state.cube == 1
         changes["cube"] = self.cube if self.cube is not None or not turned else 2
@@ -86,7 +89,11 @@ class MatchOptions(SettingFields):
             changes["own_score"], changes["opponent_score"] = _score(self.score)
         if length and (self.jacoby or self.beavers or self.raccoons):
             raise SettingError("the Jacoby rule, beavers and raccoons are for money play, not for a match")
-        state = replace(state, **{name: setting for name, setting in changes.items() if setting is not None})
+        try:
+            state = replace(state, **{name: value for name, value in changes.items() if value is not None})
+        except PositionError as error:
+            given = (name for name in ("score", "crawford", "length") if getattr(self, name) is not None)
+            raise SettingError(error.problem, *given) from None
         if length and state.cube > 1 and state.cube_owner == "centre" and self.cube is not None and not owner:
             message = f"{{cube}}: in a match, a player owns a cube at {state.cube}: give {{owner}}"
             raise SettingError(message, "cube", "owner")

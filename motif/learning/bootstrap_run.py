@@ -52,6 +52,8 @@ SAMPLES, WEIGHTS, HISTORY, SUMMARY = "samples", "weights.yaml", "history.csv", "
 TERMS = "terms.parquet"
 CHECKPOINTS = "fit"
 """Folder for the progress of the fit of hidden layers, from which a stopped run resumes."""
+_FILES = ("start", "parameters")
+"""Settings that may be paths."""
 _REFERENCE = "pubeval"
 
 OnVersion = Callable[[Path, VersionSummary], None]
@@ -144,10 +146,17 @@ def _difference(made: BootstrapConfig, config: BootstrapConfig) -> str:
     for where, old, new in pairs:
         for one in fields(old):
             before, now = getattr(old, one.name), getattr(new, one.name)
-            if before != now and one.name != "versions":
+            if _without_folder(one.name, before) != _without_folder(one.name, now) and one.name != "versions":
                 return f"{where}{one.name} = {before!r}, not {now!r}"
     more = len(made.versions) > len(config.versions)
     return f"{len(made.versions)} versions, not {len(config.versions)}" if more else ""
+
+
+def _without_folder(name: str, value: object) -> object:
+    """Return a setting without folders of its files, which depend on the working folder."""
+    if isinstance(value, dict):
+        return {key: _without_folder(key, one) for key, one in value.items()}
+    return Path(value).name if name in _FILES and isinstance(value, str) else value
 
 
 def _finished(home: Path, version: int) -> VersionSummary | None:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from motif.evaluators.known_players import without_plies
 from motif.evaluators.probabilities import OUTPUTS
 from motif.parameters.position_class import CLASS_NAMES
 from motif.runtime.documents import Entry
@@ -320,19 +321,23 @@ def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.generic]:
 _LONGEST_SAID = 100
 
 
-def kept_parts(
-    folder: Path, provenance: Mapping[str, object], firsts: range, resume: bool
-) -> dict[str, DatasetPart]:
-    """Return the complete parts of an earlier run with the same settings, keyed by name.
+_HASHES = {"player": "player_fingerprint", "label": "label_fingerprint"}
+"""Names of players, which may be paths from any working folder, and what identifies the players."""
+_Kept = tuple[dict[str, DatasetPart], Mapping[str, object]]
 
-    `firsts` are the first games of all parts.
+
+def kept_parts(folder: Path, provenance: Mapping[str, object], firsts: range, resume: bool) -> _Kept:
+    """Return the complete parts of an earlier run with the same settings, keyed by name, and its settings.
+
+    `firsts` are the first games of all parts.  The settings are `provenance`, with the earlier run's names
+    of the same players.
 
     Raises `DatasetError` if `folder` contains a dataset and `resume` is not set, if the dataset was made
     with other settings, or if the folder contains other files.
     """
     files = contents(folder)
     if not files:
-        return {}
+        return {}, provenance
     games = {part_name(number): range(first, first + firsts.step) for number, first in enumerate(firsts)}
     try:
         manifest = read_manifest(folder)
@@ -348,17 +353,38 @@ def kept_parts(
         ) from None
     if not resume:
         raise DatasetError(f"{folder}: already contains a dataset; {{resume}} continues it", "resume")
-    _compare(folder, manifest.settings, provenance)
-    return {part.name: part for part in manifest.parts if part.name in games and _is_whole(folder, part)}
+    provenance = _compared(folder, manifest.settings, provenance)
+    parts = (part for part in manifest.parts if part.name in games and _is_whole(folder, part))
+    return {part.name: part for part in parts}, provenance
 
 
-def _compare(where: Path, settings: Mapping[str, object], provenance: Mapping[str, object]) -> None:
+def _compared(
+    where: Path, settings: Mapping[str, object], provenance: Mapping[str, object]
+) -> Mapping[str, object]:
+    """Return `provenance` with the names in `settings` of the same players.
+
+    Raises `DatasetError` if another setting differs.
+    """
+    same = {
+        name: settings[name]
+        for name, hashed in _HASHES.items()
+        if provenance.get(hashed)
+        and provenance[hashed] == settings.get(hashed)
+        and _plies(provenance[name]) == _plies(settings.get(name))
+    }
+    provenance = {**provenance, **same}
     for key in {**provenance, **settings}:
         before, value = settings.get(key), provenance.get(key)
         if before != value:
             raise DatasetError(
                 f"{where}: cannot be resumed: made with {key} = {_said(before)}, not {value!r}"
             )
+    return provenance
+
+
+def _plies(player: object) -> str:
+    """Return the lookahead in the name of a player, such as @2, which the hash of a labeller lacks."""
+    return str(player).removeprefix(without_plies(str(player)))
 
 
 def _said(value: object) -> str:
@@ -379,10 +405,8 @@ def _is_whole(folder: Path, part: DatasetPart) -> bool:
         raise DatasetError(f"{path}: cannot be read: {reason(error)}") from None
 
 
-def _adopted(
-    paths: list[Path], provenance: Mapping[str, object], games: Mapping[str, range]
-) -> dict[str, DatasetPart]:
-    """Return the parts among `paths` that are complete and were made with these settings.
+def _adopted(paths: list[Path], provenance: Mapping[str, object], games: Mapping[str, range]) -> _Kept:
+    """Return the parts among `paths` that are complete and were made with these settings, and the settings.
 
     Raises `DatasetError` for a part made with other settings, because it may be the only copy.
     """
@@ -394,10 +418,10 @@ def _adopted(
                 rows, found = _rows_and_games(file, schema)
         except (OSError, ValueError, RecursionError, pa.ArrowException, DatasetError):
             continue
-        _compare(path, said if isinstance(said, dict) else {}, provenance)
+        provenance = _compared(path, said if isinstance(said, dict) else {}, provenance)
         if found <= set(games[path.name]):
             adopted[path.name] = DatasetPart(path.name, rows, checksum(path))
-    return adopted
+    return adopted, provenance
 
 
 def _rows_and_games(file: pq.ParquetFile, schema: pa.Schema) -> tuple[int, set[int]]:

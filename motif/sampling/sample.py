@@ -308,7 +308,7 @@ def sample(
         labeller = load(settings.label).require_evaluator()
     firsts = range(0, settings.games, games_a_part(settings))
     taught = "" if labeller is None else labeller.without_lookahead.fingerprint
-    provenance = {
+    provenance: Mapping[str, object] = {
         **asdict(settings),
         "player": player_label or settings.player,
         "label": _label_name(settings, player_label or settings.player),
@@ -321,7 +321,7 @@ def sample(
     }
     stopwatch = Stopwatch()
     with working_in(folder):
-        kept = kept_parts(folder, provenance, firsts, resume)
+        kept, provenance = kept_parts(folder, provenance, firsts, resume)
         clear_temporaries(folder)
         parts = _all_parts(
             settings, evaluator, labeller, recorded, starts, provenance, folder, firsts, kept, jobs

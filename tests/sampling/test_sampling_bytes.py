@@ -250,6 +250,24 @@ def test_other_weights_under_the_same_name_are_refused(tmp_path):
         made(folder, settings, resume=True, player_label="keith-v0")
 
 
+def test_a_sample_goes_on_in_another_working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made_weights("keith", seed=1).save(Path("weights.yaml"))
+    few = replace(QUICK, games=2)
+    settings = replace(few, player="weights.yaml", label="weights.yaml@1", trials=36, cut=0)
+    folder = made(tmp_path / "samples", settings)
+    before = files(folder)
+    (tmp_path / "there").mkdir()
+    monkeypatch.chdir("there")
+    there = replace(settings, player="../weights.yaml", label=f"{tmp_path}/weights.yaml@1")
+    for lost in ("part-00001.parquet", "_manifest.json"):
+        (folder / lost).unlink()
+        made(folder, there, resume=True)
+        assert files(folder) == before
+    with pytest.raises(DatasetError, match=r"made with label = 'weights.yaml@1', not '../weights.yaml@2'"):
+        made(folder, replace(there, label="../weights.yaml@2"), resume=True)
+
+
 def test_other_weights_behind_lookahead_or_in_a_net_are_refused(tmp_path):
     path, net = tmp_path / "weights.yaml", tmp_path / "net.onnx"
     ahead = replace(QUICK, player=f"{path}@1:sparse", games=1, trials=1, cut=1, rate=0.1, candidates=1)

@@ -54,7 +54,7 @@ class MatchOptions(SettingFields):
         Without an ID's state, start from money play with a centred cube.  Raises `SettingError`.
         """
         from motif.board.match_state import MatchState
-        from motif.board.rules import MAX_CUBE, MAX_VALUED_LENGTH, is_power_of_two
+        from motif.board.rules import MAX_VALUED_LENGTH
 
         check_types(self, SettingError)
         state = (match or MatchState()).before_double()
@@ -65,13 +65,9 @@ class MatchOptions(SettingFields):
         changes["beavers"] = self.raccoons or self.beavers
         if self.raccoons and self.beavers is False:
             raise SettingError("raccoons require beavers, which are not allowed", "raccoons")
-        owner = None if self.owner is None else _OWNERS.get(str(self.owner))
-        if self.owner is not None and owner is None:
-            raise SettingError(f"owner must be me, opponent or none, not {shown(self.owner)}", "owner")
+        self._check_cube()
+        owner = None if self.owner is None else _OWNERS[str(self.owner)]
         changes["cube_owner"] = owner
-        if self.cube is not None and not (is_power_of_two(self.cube) and self.cube <= MAX_CUBE):
-            problem = f"cube must be a power of two up to {MAX_CUBE}, not {shown(self.cube)}"
-            raise SettingError(problem, "cube")
         # An owned cube has been turned.
         turned = owner in ("me", "opponent") and state.cube == 1
         changes["cube"] = self.cube if self.cube is not None or not turned else 2
@@ -102,6 +98,16 @@ class MatchOptions(SettingFields):
                 "cube: nobody owns a cube at 1: give another {cube} or no {owner}", "cube", "owner"
             )
         return state
+
+    def _check_cube(self) -> None:
+        """Raise `SettingError` for an impossible value or owner of the cube."""
+        from motif.board.rules import MAX_CUBE, is_power_of_two
+
+        if self.owner is not None and str(self.owner) not in _OWNERS:
+            raise SettingError(f"owner must be me, opponent or none, not {shown(self.owner)}", "owner")
+        if self.cube is not None and not (is_power_of_two(self.cube) and self.cube <= MAX_CUBE):
+            problem = f"cube must be a power of two up to {MAX_CUBE}, not {shown(self.cube)}"
+            raise SettingError(problem, "cube")
 
 
 _OWNERS = {

@@ -324,7 +324,10 @@ def test_unknown_query_parameters_are_refused(client, method, path, known):
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        *((f"fast={text}", f"fast: must be true or false, not '{text}'") for text in ("yes", "1", "", "TRUE")),
+        *(
+            (f"fast={text}", f"fast: must be true or false, not '{text}'")
+            for text in ("yes", "1", "", "TRUE")
+        ),
         ("jacoby=maybe", "jacoby: must be true or false, not 'maybe'"),
         *((f"worst={text}", f"worst: must be a whole number, not '{text}'") for text in ("1_0", "5.0", "x")),
         ("worst=-1", "worst: must be greater than or equal to 0, not '-1'"),

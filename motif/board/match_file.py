@@ -15,6 +15,7 @@ from motif.board.game_record import Annotations, MatchRecord, check_record, chec
 from motif.board.mat_file import NoMatError, mat_text, parse_mat
 from motif.board.sgf_file import parse_sgf, sgf_text
 from motif.board.xg_file import BGF_MAGIC, XG_MAGIC, parse_bgf, parse_xg
+from motif.board.xgid_ogid import XGID_PREFIX
 from motif.runtime.errors import RecordError, SettingError, shown
 from motif.runtime.files import STDIN as STDIN
 from motif.runtime.files import content_of, contents, decoded, path_of, write_text
@@ -43,6 +44,7 @@ _OTHER_ADVICE = "gnubg can convert many formats (`import auto FILE`, then `expor
 _POSITION_ADVICE = (
     "it contains a position, not a match: copy its XGID in eXtreme Gammon and pass it to `motif hint`"
 )
+_XGID_ADVICE = "it contains positions, not a record of a match: pass an XGID to `motif hint`"
 
 
 def read_match(path: Path | str) -> MatchRecord:
@@ -105,6 +107,8 @@ def _parsed(content: bytes, name: str) -> MatchRecord:
     except NoMatError as error:
         if suffix == _SGF:
             return parse_sgf(decoded(content), name)
+        if XGID_PREFIX.encode() in content:
+            raise RecordError(f"{name}: {_XGID_ADVICE}") from None
         if suffix in _BEGINNINGS:
             rule = f"not {_BEGINNINGS[suffix]}" if content else "the file is empty"
             raise RecordError(f"{name}: {rule}") from None

@@ -50,6 +50,11 @@ def test_standard_input(monkeypatch):
         ("a.txt", b"Snowie\n", "(`import auto FILE`, then `export match mat FILE.mat`)"),
         ("a.gvab", b"OGXM\1", "GammonView can export it as .mat"),
         ("a.xgp", b"RGMH", "it contains a position, not a match: copy its XGID in eXtreme Gammon"),
+        (
+            "position.txt",
+            b"XGID=-b----E-C:0:0:1:31:0:0:0:0:10\n",
+            "it contains positions, not a record",
+        ),
         ("a.sgf", b"Snowie", "line 1: not an .sgf file: it must begin with (;GM[6]"),
         ("a.sgf", b"\n", "not an .sgf file: it contains no game"),
         ("a.xg", b"", "a.xg: the file is empty"),

@@ -253,8 +253,8 @@ class Regressed:
         (lambda: motif.fit("none", term_table="x.csv"), "x.csv: the name must end in .parquet"),
         (lambda: motif.fit("none", term_table=3), "term_table must be a path, not 3"),
         (lambda: motif.fit("none", out=3), "out must be a path, not 3"),
-        (lambda: motif.fit("none", name=3), "name must be a line of 1 to 1000 printable characters, not 3"),
-        (lambda: motif.fit("none", parent=3), "parent must be a line of 1 to 1000 printable characters, no"),
+        (lambda: motif.fit("none", name=3), "name must be a line of 1 to 1000 visible characters, not 3"),
+        (lambda: motif.fit("none", parent=3), "parent must be a line of 1 to 1000 visible characters, no"),
         (lambda: motif.fit([]), "data: at least one dataset or file is needed"),
         (lambda: motif.calibrate([]), "data: at least one dataset or file is needed"),
         (lambda: motif.benchmark(PLAYER, worst=-1), "worst must be at least 0, not -1"),
@@ -285,6 +285,7 @@ class Regressed:
         (lambda: motif.speed(PLAYER, seconds=0), "seconds must be at least 0.01, not 0"),
         (lambda: motif.Game(names=("a",)), r"names must be two names, not \('a',\)"),
         (lambda: motif.Game(names=(1, 2)), r"names must be two names, not \(1, 2\)"),
+        (lambda: motif.Game(names=("Ann", " ")), r"names must be two names, not \('Ann', ' '\)"),
         (lambda: motif.Game(names="ab"), "names must be two names, not 'ab'"),
         (
             lambda: motif.Game().resign(None),
@@ -401,7 +402,7 @@ LONG = "x" * 300
         (lambda: motif.fit("none", terms=NOTHING), "terms must be pairs or linear, not array"),
         (
             lambda: motif.fit("none", name=NOTHING),
-            "name must be a line of 1 to 1000 printable characters, not",
+            "name must be a line of 1 to 1000 visible characters, not",
         ),
         (lambda: motif.benchmark(PLAYER, NOTHING), None),
         (lambda: motif.bootstrap("none", NOTHING), "no preset is called array"),

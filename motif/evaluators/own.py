@@ -155,7 +155,7 @@ def as_evaluator(own: object) -> Evaluator:
         )
     assert isinstance(own, EvaluatorLike)
     name = getattr(own, "name", None)
-    return OwnEvaluator(name if isinstance(name, str) and name else type(own).__name__, own)
+    return OwnEvaluator(name if is_line(name) else type(own).__name__, own)
 
 
 class _FromFunction:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -53,12 +53,12 @@ WORDS_KEY = "words"
 HIDDEN_KEY = "hidden"
 MARGIN_KEY = "margin"
 """Key of a class's hidden units, by name."""
-LINE_WANTED = "must be a line of 1 to 1000 printable characters"
+LINE_WANTED = "must be a line of 1 to 1000 visible characters"
 
 
-def is_line(text: object) -> bool:
-    """Return whether a name or a sentence is one line that can be printed as it is."""
-    return isinstance(text, str) and bool(text) and plain_text(text) == text
+def is_line(text: object) -> TypeGuard[str]:
+    """Return whether a name or a sentence is one line that can be printed as it is, and not blank."""
+    return isinstance(text, str) and bool(text.strip()) and plain_text(text) == text
 
 
 @dataclass(frozen=True, eq=False)

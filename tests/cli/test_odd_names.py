@@ -51,7 +51,7 @@ def test_tables_of_a_match(motif, odd, tmp_path):
 @pytest.mark.parametrize("command", ["calibrate", "fit"])
 def test_weights_have_a_printable_name(fault, odd, command):
     said = fault(command, "none", "--out", odd.with_suffix(".yaml"))
-    rule = "must be a line of 1 to 1000 printable characters"
+    rule = "must be a line of 1 to 1000 visible characters"
     assert said == f"--out: the name of the weights {rule}, not '{ESCAPED}'"
 
 

@@ -181,7 +181,7 @@ def test_any_name_survives(name, tmp_path):
 @pytest.mark.parametrize("name", ["", "two\nlines", "\x1b[31m", "word " * 300])
 def test_names_that_are_not_one_line_are_not_written(name, tmp_path):
     for weights in (replace(made_weights(), name=name), replace(made_weights(), parent=name)):
-        with pytest.raises(WeightFileError, match="must be a line of 1 to 1000 printable characters"):
+        with pytest.raises(WeightFileError, match="must be a line of 1 to 1000 visible characters"):
             weights.save(tmp_path / "weights.yaml")
     assert not list(tmp_path.iterdir())
 

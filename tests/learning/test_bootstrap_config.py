@@ -114,9 +114,9 @@ WRONG: list[tuple[str, str, str]] = [
     ("strength_games: 60\n", "", "strength_games: missing"),
     ("name: tiny", "name: 3", "name: must be text, not 3"),
     # Otherwise only the fit would refuse the name, after the sample.
-    ("name: tiny", 'name: "a\\nb"', "name must be a line of 1 to 1000 printable characters, including the "),
-    ("name: tiny", 'name: ""', "name must be a line of 1 to 1000 printable characters, including the "),
-    ("name: tiny", "name: " + "x" * 999, "name must be a line of 1 to 1000 printable characters, including"),
+    ("name: tiny", 'name: "a\\nb"', "name must be a line of 1 to 1000 visible characters, including the "),
+    ("name: tiny", 'name: ""', "name must be a line of 1 to 1000 visible characters, including the "),
+    ("name: tiny", "name: " + "x" * 999, "name must be a line of 1 to 1000 visible characters, including"),
     ("seed: 4", "seed: 4.5", "seed: must be a whole number, not 4.5"),
     ("seed: 4", "seed: true", "seed: must be a whole number, not True"),
     ("seed: 4", "seed: -1", "seed must be at least 0 and below 9223372036854775, not -1"),

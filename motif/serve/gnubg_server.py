@@ -207,8 +207,9 @@ def _options(words: list[str], rules: Rules) -> Options:
             if waiting and waiting[-1] in _SWITCHES:
                 waiting.pop()
         elif name == "noise":
-            if not waiting or waiting.pop().strip("0.+-"):
-                raise SettingError("noise must be 0")
+            noise = waiting.pop() if waiting else ""
+            if not noise or noise.strip("0.+-"):
+                raise SettingError(f"noise must be 0, not {quoted(noise)}")
         else:
             raise SettingError(f"syntax error, unexpected {quoted(name)} after the board")
     return options
@@ -263,7 +264,7 @@ class _Handler(socketserver.BaseRequestHandler):
                 if is_web := line is not None and _HTTP.match(line) is not None:
                     answer: str | None = f"{_ERROR}this is no web server"
                 elif line is None:
-                    answer = f"{_ERROR}the line is too long"
+                    answer = f"{_ERROR}a line must have at most {_LONGEST_LINE} bytes"
                 else:
                     answer = self.server.ask(conversation, line)
                 if answer is None:

@@ -333,7 +333,7 @@ def test_whatever_comes_it_goes_on_serving(server):
                 assert client.hears().startswith("Error: ")
     with Client(server) as client:
         client.says(b"b" * 50_000)
-        assert client.hears() == "Error: the line is too long\n"
+        assert client.hears() == "Error: a line must have at most 4096 bytes\n"
         client.says(b"b" * 50_000 + b"\nhelp\n")
         assert client.hears() == "\tNo help information available\n"
     for _ in range(20):
@@ -352,7 +352,7 @@ def test_web_pages_are_not_answered(server, monkeypatch, method):
     with Client(server) as client:
         client.says(method + b" HTTP/1.1\r\nHost: x\r\n\r\n" + OPENING.encode() + b"\n")
         if len(method) > 4096:
-            assert client.hears() == "Error: the line is too long\n"
+            assert client.hears() == "Error: a line must have at most 4096 bytes\n"
         assert client.hears() == "Error: this is no web server\n"
         with suppress(ConnectionError):  # closed with unread lines
             assert client.hears() == ""

@@ -31,7 +31,7 @@ from motif.learning.fitted_weights import FittedWeights
 from motif.learning.version_summary import VersionSummary, read_summary
 from motif.parameters.named_sets import check_found
 from motif.players import load
-from motif.runtime.errors import SettingError
+from motif.runtime.errors import DatasetError, SettingError
 from motif.runtime.files import (
     clear_temporaries,
     contents,
@@ -44,7 +44,7 @@ from motif.runtime.layout import counted
 from motif.runtime.parallel import worker_count
 from motif.runtime.progress import Stopwatch
 from motif.runtime.settings import check_count
-from motif.sampling.dataset_files import read_manifest
+from motif.sampling.dataset_files import manifest_of, read_manifest
 from motif.sampling.sample import sample
 from motif.sampling.sample import warm_up as warm_up_sampling
 
@@ -79,7 +79,8 @@ def run_bootstrap(
     line about each step when it begins; `finish` prepares a version's weights for saving. Raises
     `SettingError` if `folder` contains a run with another configuration (apart from versions added at the
     end), `PlayerError` or `WeightFileError` for a start player that cannot be loaded, `ParameterError`
-    for a parameter file that the weights would not find, `FileError` if a file cannot be written or
+    for a parameter file that the weights would not find, `DatasetError` for a finished version that has lost
+    samples, `FileError` if a file cannot be written or
     another run works in `folder`. Ctrl-C during sampling is handled as by `sample`; otherwise it ends the
     step immediately.
     """
@@ -183,6 +184,9 @@ def _make_version(
     name, parent = config.label(version), config.label(version - 1)
     seconds = {}
 
+    pools = [folder / f"v{k}" / SAMPLES for k in step.pooled_versions(version)]
+    for pool in pools[:-1]:
+        _check_samples(pool.parent)
     labels = f"{counted(step.trials, 'trial')} each" if step.is_rolled_out else f"labelled by {step.labels}"
     tell(f"{name}: sampling {counted(step.games, 'game')} of {parent}, {labels}")
     stopwatch = Stopwatch()
@@ -190,7 +194,6 @@ def _make_version(
     sample(settings, home / SAMPLES, resume=True, jobs=jobs, player_label=parent)
     seconds["sample"] = stopwatch.seconds
 
-    pools = [folder / f"v{k}" / SAMPLES for k in step.pooled_versions(version)]
     positions = sum(read_manifest(pool).positions for pool in pools)
     tell(f"{name}: fitting {counted(positions, 'position')}")
     stopwatch = Stopwatch()
@@ -218,6 +221,16 @@ def _make_version(
     summary = _summary(config, version, positions, seconds, fit, strength)
     write_text(home / SUMMARY, json.dumps(summary.to_dict(), indent=1) + "\n")
     return summary
+
+
+def _check_samples(home: Path) -> None:
+    """Raise `DatasetError` if the samples of the finished version in `home` have lost a file."""
+    paths = [manifest_of(home / SAMPLES)]
+    if paths[0].exists():
+        paths += [home / SAMPLES / part.name for part in read_manifest(home / SAMPLES).parts]
+    for path in paths:
+        if not path.exists():
+            raise DatasetError(f"{path}: missing; delete {home / SUMMARY} to make the version again")
 
 
 def _strength(

@@ -19,7 +19,7 @@ from motif.learning.bootstrap_run import CHECKPOINTS, run_bootstrap
 from motif.learning.fitted_weights import HISTORY_COLUMNS
 from motif.players import load
 from motif.reports.run_report import draw_run, draw_version
-from motif.runtime.errors import FileError, PlayerError, SettingError, WeightFileError
+from motif.runtime.errors import DatasetError, FileError, PlayerError, SettingError, WeightFileError
 from motif.runtime.package import VERSION
 from motif.sampling.dataset import read_dataset
 from motif.sampling.dataset_files import read_manifest
@@ -305,6 +305,31 @@ def test_another_configuration_is_refused(whole, changed, said):
         run_bootstrap(folder, changed)
     assert str(refusal.value) == f"{folder}: contains a run with {said}; choose another folder"
     assert kept_bytes(folder) == before
+
+
+def test_a_finished_version_that_has_lost_samples(whole, tmp_path):
+    folder = shutil.copytree(whole[0], tmp_path / "run")
+    part, summaries = (
+        folder / "v0/samples/part-00002.parquet",
+        [folder / f"v{k}/summary.json" for k in (0, 1)],
+    )
+    part.unlink()
+    summaries[1].unlink()
+    said = f"{part}: missing; delete {summaries[0]} to make the version again"
+    with pytest.raises(DatasetError) as refusal:
+        run_bootstrap(folder, TINY, jobs=1)
+    assert str(refusal.value) == said
+    summaries[0].unlink()
+    run_bootstrap(folder, TINY, jobs=1)
+    assert kept_bytes(folder) == kept_bytes(whole[0])
+
+
+def test_a_run_goes_on_in_another_working_folder():
+    made = replace(TINY, start="w.yaml", fit={"parameters": "my.py"})
+    there = replace(made, start="../w.yaml", fit={"parameters": "/runs/my.py"})
+    assert bootstrap_run._difference(made, there) == ""
+    other = replace(there, fit={"parameters": "/runs/other.py"})
+    assert bootstrap_run._difference(made, other).startswith("fit = ")
 
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path):

@@ -35,7 +35,7 @@ from motif.reports.document import rendered
 from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, SettingError, plain_text
 from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
-from motif.runtime.parallel import end_with, handled
+from motif.runtime.parallel import TERMINATIONS, end_with, handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
 from motif.serve.answers import REFERENCE
 from motif.serve.bodies import InvalidRequest, first_fault, json_answer, problem, service_of
@@ -265,7 +265,20 @@ class _Server(uvicorn.Server):
 
 
 class _Workers(Multiprocess):
-    """Several processes that share a port; one that dies is replaced."""
+    """Several processes that share a port; one that dies is replaced.
+
+    A closed terminal (SIGHUP) ends them as SIGTERM does, unless the signal is ignored, as by ``nohup``; with
+    uvicorn's own handlers it would start them again.
+    """
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
+        ignored = [number for number in TERMINATIONS if signal.getsignal(number) is signal.SIG_IGN]
+        super().__init__(config, sockets)
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)
+
+    def handle_hup(self) -> None:
+        self.handle_term()
 
     def init_processes(self) -> None:
         super().init_processes()

@@ -14,6 +14,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the extra 'serve' is not installed")
 
+from uvicorn.supervisors.multiprocess import SIGNALS
+
 from motif.cli.main import main
 from motif.serve import http
 from motif.serve.http import allow_connections
@@ -186,6 +188,26 @@ def test_workers_end_with_a_parent_that_is_killed():
         server.kill()
         server.wait()
         wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in left))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+def test_a_closed_terminal_ends_workers():
+    with started("--workers", "2") as (server, _):
+        server.send_signal(signal.SIGHUP)
+        assert server.wait(timeout=60) == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
+def test_workers_ignore_a_closed_terminal_under_nohup():
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        http._Workers(http.configuration(str, QUICK), [])
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_a_worker_watches_its_parent(monkeypatch):

@@ -4,13 +4,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import wraps
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _Result = TypeVar("_Result")
 
 
 def kept_within(
-    most: int, size_of: Callable[[_Result], int]
+    most: int, size_of: Callable[[Any], int]
 ) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
     """Return a decorator like `functools.lru_cache`, whose results together have at most `most` bytes.
 

@@ -24,6 +24,8 @@ class Advance(Protocol):
 
 
 _QUIET_SECONDS = 1.0
+_ROOM = 3
+"""Columns of a terminal that the bar leaves free."""
 Listener = Callable[[str, int, int], None]
 """Function of a description, the number of steps done and the total number of steps."""
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
@@ -72,15 +74,25 @@ def progress(description: str, total: int) -> Iterator[Advance]:
     if not sys.stderr.isatty():
         yield lambda steps=1: None
         return
-    from rich.console import Console
+    from rich.console import Console, RenderableType
+    from rich.constrain import Constrain
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
 
     console = Console(stderr=True)
     if not console.is_interactive:  # the terminal cannot erase the bar
         yield lambda steps=1: None
         return
-    bar = Progress(
-        TextColumn("{task.description}"),
+    half = Column(max_width=console.width // 2, no_wrap=True)
+
+    class Bar(Progress):
+        def get_renderables(self) -> Iterator[RenderableType]:
+            # In a full line, the ^C of the terminal would go to the next line, and the bar would stay.
+            for renderable in super().get_renderables():
+                yield Constrain(renderable, console.width - _ROOM)
+
+    bar = Bar(
+        TextColumn("{task.description}", table_column=half),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

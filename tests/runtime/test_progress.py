@@ -1,6 +1,7 @@
 """Progress is shown at a terminal after a second."""
 
 import io
+import re
 import sys
 import time
 
@@ -68,6 +69,18 @@ def test_a_notice_appears_above_the_bar(monkeypatch):
         print("a notice", file=sys.stderr)
     assert "\x1b[2Ka notice\n" in terminal.getvalue()
     assert sys.stderr is terminal
+
+
+def test_a_bar_of_long_work_shows_its_steps_and_leaves_room_for_the_terminals_own_letters(monkeypatch):
+    terminal = use_terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(progress_module, "_QUIET_SECONDS", 0.0)
+    with progress("sampling 400 games of composite:race=/a/long/path/of/some/weights.yaml", 58):
+        wait_for_a_bar(terminal)
+    line = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue()).strip().splitlines()[0]
+    assert line.startswith("sampling 400 games")
+    assert " 0/58 " in line
+    assert len(line) + len("^C") < 60
 
 
 def test_a_terminal_that_cannot_erase_has_no_bar(monkeypatch):

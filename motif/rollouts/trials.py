@@ -191,13 +191,13 @@ def tally_trials(
                 count = min(portion, settings.trials - first)
                 yield (Portion(packed[rows], items[rows], first, count, start),)
 
-    portions = -(-settings.trials // portion)
-    total = -(-len(packed) // boards_at_once) * portions
     workers = worker_count(jobs)
+    if settings.trials <= portion and len(packed) <= boards_at_once:
+        workers = 1
     play = _player_of(player, settings, cube, after_a_play)
     with (
-        progress(label, total) as advance,
-        closing(run_ordered(play, calls(), 1 if total == 1 else workers)) as parts,
+        progress(label, len(tallies) * settings.trials) as advance,
+        closing(run_ordered(play, calls(), workers)) as parts,
     ):
         for start, values in parts:
             for board in range(0, len(values), together):
@@ -206,10 +206,10 @@ def tally_trials(
                     continue
                 rows = values[board : board + together]
                 tallies[number].add(rows.transpose(1, 0, 2).reshape(-1, columns))
+                advance(rows.shape[1])
                 if stops and error_of(tallies[number]) <= settings.se:
                     settled.add(number)
-                    advance(portions - -(-tallies[number].trials // portion))
-            advance(1)
+                    advance(settings.trials - tallies[number].trials)
     return tallies
 
 

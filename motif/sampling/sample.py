@@ -438,18 +438,18 @@ def _all_parts(
 
     with (
         stop_request(_STOPPING) as stop,
-        progress(f"sampling {settings.games} {what}", len(firsts)) as advance,
+        progress(f"sampling {settings.games} {what}", settings.games) as advance,
         closing(run_until(stop, make, calls, jobs)) as made,
     ):
         record(complete=False)
-        advance(len(kept))
+        advance(settings.games - sum(ends[k] - firsts[k] for k in missing))
         for k in missing:
             done = [data for data in islice(made, len(pieces[k])) if data is not None]
             # After a request to stop, some parts may be missing.
             if len(done) == len(pieces[k]):
                 whole[names[k]] = write_part(folder, k, joined(done).columns(), provenance)
                 record(complete=False)
-                advance(1)
+                advance(ends[k] - firsts[k])
         parts = record(complete=len(whole) == len(names))
         if stop.made:
             raise KeyboardInterrupt(f"{folder}: {len(parts)} of {len(names)} parts are complete")

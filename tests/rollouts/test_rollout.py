@@ -22,6 +22,7 @@ from motif.rollouts import RolloutResult, RolloutSettings, rollout
 from motif.rollouts.tally import mean_and_error, p_value
 from motif.rollouts.trials import TRIALS_A_CHECK, by_name
 from motif.runtime.errors import PositionError, SettingError
+from motif.runtime.progress import heard_by
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.games import some_boards
 from tests.rollouts.exact import exact_chances, single_trials
@@ -34,6 +35,16 @@ MADE = evaluator_of(made_weights("keith", pairs=12, seed=1))
 
 def rolled(position, evaluator=PUBEVAL, *, jobs=1, **settings) -> RolloutResult:
     return rollout(position, evaluator, RolloutSettings(**settings), jobs=jobs)
+
+
+def test_progress_counts_trials():
+    heard = []
+    for settings in ({"trials": 3000}, {"trials": 100_000, "se": 0.05}):
+        with heard_by(lambda what, done, total: heard.append((done, total))):
+            rolled(Position.start(), cut=2, **settings)
+        assert heard[-1] == (settings["trials"], settings["trials"])
+        assert [done for done, _ in heard] == sorted(done for done, _ in heard)
+        heard.clear()
 
 
 # Name, own checkers, the opponent's in the opponent's numbering, and the five probabilities.

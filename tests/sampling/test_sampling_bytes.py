@@ -16,6 +16,7 @@ from motif.players import load
 from motif.runtime import parallel
 from motif.runtime.errors import DatasetError, FileError
 from motif.runtime.files import is_temporary
+from motif.runtime.progress import heard_by
 from motif.sampling.dataset import read_dataset
 from motif.sampling.dataset_files import read_manifest
 from motif.sampling.sample import SampleSettings, sample
@@ -38,6 +39,18 @@ def test_a_part_for_each_few_games(whole):
 
 def test_the_same_bytes_for_any_number_of_workers(whole, tmp_path):
     assert differences(whole, made(tmp_path / "two", jobs=2)) == []
+
+
+def test_progress_counts_games(tmp_path):
+    settings = replace(QUICK, games=70, rate=0.1)
+    heard = []
+    with heard_by(lambda what, done, total: heard.append((done, total))):
+        made(tmp_path, settings)
+        (tmp_path / "part-00002.parquet").unlink()
+        made(tmp_path, settings, resume=True)
+    assert {total for _, total in heard} == {70}
+    assert [done for done, _ in heard[-3:]] == [0, 68, 70]
+    assert [done for done, _ in heard[:-3]] == [0, 0, *range(2, 71, 2)]
 
 
 LOOKING_AHEAD = replace(QUICK, games=70, rate=0.1, label="pubeval@1")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from motif.runtime.frames import Record, finite
-from motif.runtime.layout import columns, folded, justified, width_of, wrapped
+from motif.runtime.layout import columns, folded, justified, unbroken_words, width_of, wrapped
 from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -136,24 +136,18 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int 
 
 def _cell_lines(text: str, width: int) -> list[str]:
     """Return the lines of a cell after wrapping between words."""
-    return [
-        part.replace(_GLUED, _ERROR)
-        for line in text.replace(_ERROR, _GLUED).split("\n")
-        for part in folded(line, max(1, width)) or [""]
-    ]
+    return [part for line in text.split("\n") for part in folded(line, max(1, width)) or [""]]
 
 
 _EDGES, _BETWEEN = "  ", "   "
 """Margins of a table, and the gap between its columns."""
-_ERROR, _GLUED = "± ", "±\ue000"
-"""What comes before a standard error, and its form where no line breaks."""
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
     """Return column widths that fit into `room` without breaking words; None if that is impossible."""
     widths = [max(width_of(line) for text in cells for line in text.split("\n")) for cells in columns]
     slack = [
-        width - max((width_of(word) for text in cells for word in _words(text)), default=0)
+        width - max((width_of(word) for text in cells for word in unbroken_words(text)), default=0)
         for width, cells in zip(widths, columns, strict=True)
     ]
     for _ in range(sum(widths) - room):
@@ -164,10 +158,6 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
         widths[widest] -= 1
         slack[widest] -= 1
     return widths
-
-
-def _words(text: str) -> list[str]:
-    return text.replace(_ERROR, _GLUED).split()
 
 
 def _say_rows(titles: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:

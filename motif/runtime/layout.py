@@ -1,6 +1,7 @@
 """Counts, lists, sentences and p-values in words, line wrapping, and tables in text and in HTML."""
 
 import math
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -9,6 +10,9 @@ from typing import TextIO
 
 _NARROWEST = 20
 """Minimum width of a terminal in characters."""
+_UNPARTED = re.compile(r"(?<=[±<=]) (?=\d)|(?<=\bp) (?=[<=] \d)|(?<=\d) (?=%)")
+"""A space within an amount, where no line breaks: ``± 0.04``, ``p < 0.0001``, ``50 %``."""
+_GLUE = "\2"
 _FILLER = "\1"
 """What fills the second column of a wide letter while lines are folded."""
 
@@ -73,12 +77,18 @@ def justified(text: str, side: str, width: int) -> str:
 
 def folded(line: str, width: int, margin: str = "") -> list[str]:
     """Return `line` broken between words into lines of `width` columns, after the first with a `margin`."""
+    line = _UNPARTED.sub(_GLUE, line)
     if not line.isascii():
         line = "".join(letter + _FILLER * (width_of(letter) - 1) for letter in line)
     lines = textwrap.wrap(
         line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
     )
-    return [part.replace(_FILLER, "") for part in lines]
+    return [part.replace(_FILLER, "").replace(_GLUE, " ") for part in lines]
+
+
+def unbroken_words(text: str) -> list[str]:
+    """Return the words of `text`, between which lines may break; an amount is one word."""
+    return [word.replace(_GLUE, " ") for word in _UNPARTED.sub(_GLUE, text).split()]
 
 
 def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:

@@ -85,6 +85,18 @@ def test_a_standard_error_stays_on_one_line(terminal, width):
         assert any(error in line for line in lines), lines
 
 
+@pytest.mark.parametrize("width", range(24, 60))
+def test_an_amount_in_a_sentence_stays_on_one_line(terminal, width):
+    amounts = ("± 0.103", "(p < 0.0001)", "12.5 %", "p = 0.25,")
+    sentence = "A beats B by 0.545 ± 0.103 points per game (p < 0.0001) in 12.5 % of 200 games; p = 0.25, too"
+    rows = [("race", *amounts, "a rather long text")]
+    for function, *arguments in ((say, sentence), (print_table, ("", *"abcde"), rows)):
+        lines = terminal(width, function, *arguments)
+        assert max(map(len, lines)) <= width
+        for amount in amounts:
+            assert any(amount in line for line in lines), lines
+
+
 @pytest.mark.parametrize("width", [36, 120])
 def test_columns_line_up_below_names_with_wide_letters(terminal, width):
     names = ("王小明", "e\N{COMBINING ACUTE ACCENT}ric", "ｆｕｌｌ ｗｉｄｔｈ ｎａｍｅ", "🎲🎲")

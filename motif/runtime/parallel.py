@@ -29,7 +29,8 @@ from uuid import uuid4
 
 from motif.runtime.cache_folder import NOTICE
 from motif.runtime.errors import SettingError, WorkerError, shown
-from motif.runtime.progress import COMPILATION, Span, during, end_if_cancelled, progress
+from motif.runtime.layout import wrapped
+from motif.runtime.progress import COMPILATION, Span, during, end_if_cancelled, heard_by, progress
 from motif.runtime.settings import is_whole
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def stop_request(notice: str) -> Iterator[StopRequest]:
         with suppress(OSError, ValueError):
             if sys.stderr.isatty():
                 # The signal may have interrupted a print, which must not be called again then.
-                os.write(sys.stderr.fileno(), f"\n{notice}\n".encode())
+                os.write(sys.stderr.fileno(), f"\n{wrapped(notice, sys.stderr)}\n".encode())
 
     with handled(REQUESTS, hear):
         yield request
@@ -418,7 +419,8 @@ def _work(
     _Workplace.board, busy = board, board / f"{_BUSY}{os.getpid()}"
     _touch(busy)
     try:
-        return function(*arguments), COMPILATION.spans[before:]
+        with heard_by(lambda *news: None):  # progress is shown by the main process
+            return function(*arguments), COMPILATION.spans[before:]
     except GivenUpError:
         return None, COMPILATION.spans[before:]
     finally:

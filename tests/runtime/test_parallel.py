@@ -1,5 +1,6 @@
 """The same calls in one process and in several."""
 
+import io
 import itertools
 import os
 import signal
@@ -12,6 +13,7 @@ import pytest
 from joblib import Parallel
 
 from motif.runtime import parallel
+from motif.runtime import progress as progress_module
 from motif.runtime.errors import PlayError, SettingError, WorkerError
 from motif.runtime.parallel import (
     StopRequest,
@@ -40,6 +42,25 @@ def process_of(_):
 def test_results_come_in_the_order_of_the_calls(jobs):
     calls = [(number, 0.05 if number == 0 else 0.0) for number in range(20)]
     assert list(run_ordered(square, calls, jobs)) == [number * number for number in range(20)]
+
+
+def bar_of_a_step(_):
+    """Return what a step shows on a terminal."""
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stderr", terminal)
+        patch.setattr(progress_module, "_QUIET_SECONDS", 0.0)
+        patch.setenv("TERM", "xterm")
+        with progress_module.progress("a step", 1) as advance:
+            time.sleep(0.3)
+            advance()
+    return terminal.getvalue()
+
+
+def test_only_the_main_process_shows_progress():
+    assert "a step" in bar_of_a_step(0)
+    assert list(run_ordered(bar_of_a_step, [(0,), (1,)], 2)) == ["", ""]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

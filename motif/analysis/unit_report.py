@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from motif.analysis.evaluator_analysis import judgement, of_class
-from motif.board.diagram import text_diagram
+from motif.board.diagram import fit_width, text_diagram
 from motif.board.identifiers import gnubg_id
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
@@ -252,9 +252,9 @@ def kinds(found: Extremes) -> tuple[tuple[str, tuple[UnitBoard, ...]], ...]:
     return ("Where it is largest", found.largest), ("Where it is smallest", found.smallest)
 
 
-def extremes_text(found: Extremes) -> str:
-    """Return the boards as text diagrams."""
+def extremes_text(found: Extremes, width: int | None = None) -> str:
+    """Return the boards as text diagrams, fitted to `width` columns if given."""
     blocks: list[str] = []
     for heading, boards in kinds(found):
-        blocks += [heading, *("\n".join(block) for block in board_blocks(boards))]
+        blocks += [heading, *(f"{line}\n{fit_width(board, width)}" for line, board in board_blocks(boards))]
     return "\n\n".join(blocks)

@@ -1,5 +1,6 @@
 """Commands about weight files: terms, inspect, calibrate and export."""
 
+import sys
 from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from motif.cli.options import (
 from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import check_apart, check_target
-from motif.runtime.layout import counted, plus_minus
+from motif.runtime.layout import columns, counted, plus_minus
 from motif.runtime.settings import check_only_one
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def _show_unit(
     if printed_json(json, found.to_dict()):
         return
     say(f"{name}: {found.unit.words}\n{facts_of(found.unit)}\n")
-    print(extremes_text(found))
+    print(extremes_text(found, columns(sys.stdout)))
 
 
 @command("inspect bras --out runs/bras", "inspect motif-v1 --out runs/contact --class contact")

@@ -93,7 +93,7 @@ def test_hidden_units_are_listed(motif, motif_json, layered, tmp_path):
     assert motif_json(*words, "--class", "race")["hidden_units"] == []
 
 
-def test_boards_of_a_unit_are_drawn(motif, motif_json, layered):
+def test_boards_of_a_unit_are_drawn(motif, motif_json, layered, monkeypatch):
     file, positions = layered
     words = ("terms", file, "--positions", positions, "--unit", "p2", "--boards", 2)
     ending = motif(*words)
@@ -106,6 +106,8 @@ def test_boards_of_a_unit_are_drawn(motif, motif_json, layered):
     assert min(values[:2]) > max(values[2:])
     for one in found["largest"]:
         assert one["position"] in ending.out
+    monkeypatch.setattr("motif.cli.weights.columns", lambda stream: 50)
+    assert max(map(len, motif(*words).out.split("Where it is largest")[1].splitlines())) <= 50
 
 
 @pytest.mark.parametrize(

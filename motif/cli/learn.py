@@ -98,7 +98,8 @@ def sample(
     by = "outcome" if settings.is_by_outcome else settings.label
     labels = f"{counted(result.trials, 'trial')} each" if settings.is_rolled_out else f"labelled by {by}"
     say(f"{counted(result.positions, 'position')} of {counted(result.games, 'game')} in {out}, {labels}")
-    say(f"{result.seconds:.1f} s, {facts['games_per_second']:.1f} games per second")
+    rate = f"{facts['games_per_second']:.1f}"
+    say(f"{result.seconds:.1f} s" + (f", {rate} games per second" if float(rate) else ""))
 
 
 @dataclass(frozen=True)
@@ -323,9 +324,9 @@ def _print_summaries(summaries: "Sequence[VersionSummary]", out: Path) -> None:
     )  # fmt: skip
     print_table(titles, rows)
     say(
-        "RMSE validation: of the win probability; without noise: of the equity (or the win probability, if no"
+        "RMSE validation: of the win probability; without noise: of the equity (or the win probability, "
+        "if no equity is fitted) after removing label noise; each version has its own positions"
     )
-    say("equity is fitted) after removing label noise; each version has its own positions")
     say("choice error: millipoints per validation decision, by the labels")
     say("against: points per game ± standard error; the first version plays against the start player")
     say(f"weights: {', '.join(str(out / f'v{k}' / 'weights.yaml') for k in range(len(summaries)))}")

@@ -1,6 +1,7 @@
 """The keys that each command promises, and the consistency of their values."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -245,7 +246,7 @@ def test_benchmark_reports_every_file(motif_json, tmp_path):
     assert second == {"er": 0.0, "se": 0.0, "decisions": 2, "unlisted": 0}
 
 
-def test_sample_counts_what_it_made(motif_json, tmp_path):
+def test_sample_counts_what_it_made(motif, motif_json, tmp_path):
     words = (
         "sample",
         "--out",
@@ -265,6 +266,9 @@ def test_sample_counts_what_it_made(motif_json, tmp_path):
     assert (record["games"], record["trials"]) == (3, 2)
     assert record["positions"] > 0
     assert motif_json(*words, *options, "--resume")["positions"] == record["positions"]
+    # Nothing was left to sample, so there is no rate.
+    *_, last = motif(*words, *options, "--resume").out.splitlines()
+    assert re.fullmatch(r"\d+\.\d s", last)
 
 
 def test_sample_with_stratified_dice(motif_json, tmp_path):

@@ -27,7 +27,7 @@ from motif.runtime.progress import Stopwatch
 from motif.runtime.settings import require
 
 _GAMES_AT_ONCE = 100
-_ALL_CORES = "_all_cores"
+ALL_CORES = "_all_cores"
 _MIN_SECONDS = 0.01
 """Shortest measurement in seconds."""
 
@@ -72,7 +72,7 @@ def speed(player: PlayerLike = LATEST, *, seconds: float = 2.0, jobs: int | None
     one = {name: task(seconds) for name, task in tasks.items()}
     with working_on(None):
         every = {
-            name + _ALL_CORES: sum(run_ordered(task, [(seconds,)] * workers, workers))
+            name + ALL_CORES: sum(run_ordered(task, [(seconds,)] * workers, workers))
             for name, task in tasks.items()
         }
     return one | every

@@ -196,14 +196,23 @@ def speed(
 
     Each rate is measured on one core and on all cores, with the weights of --player.
     """
+    from motif.benchmarks.speed import ALL_CORES
     from motif.benchmarks.speed import speed as measured
     from motif.evaluators import load_static
 
     rates = measured(load_static(player), seconds=seconds, jobs=jobs)
     if printed_json(json, rates):
         return
-    rows = [(name.replace("_", " "), f"{rate:,.0f}") for name, rate in rates.items()]
-    print_table(("", "per second"), rows)
+    rows = [
+        (
+            name.removesuffix("_per_second").replace("_", " "),
+            f"{rate:,.0f}",
+            f"{rates[name + ALL_CORES]:,.0f}",
+        )
+        for name, rate in rates.items()
+        if not name.endswith(ALL_CORES)
+    ]
+    print_table(("per second", "one core", "all cores"), rows)
 
 
 _MOST_BEST = 3

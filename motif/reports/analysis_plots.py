@@ -553,6 +553,7 @@ def draw_ranges(analysis: EvaluatorAnalysis, ranges: list[ValueRange], path: Pat
         lower.set_ylabel("% of positions")
         lower.set_xlabel(f"{scale.raw}, in ranges of {widths:g}")
         lower.set_xlim(edges[0], edges[-1])
+        figure.supxlabel("Points and bars: mean ± SD.  Line: the curve.")
 
 
 def draw_clusters(analysis: EvaluatorAnalysis, clusters: PositionClusters, path: Path) -> None:

@@ -129,6 +129,7 @@ def _note(positions: DoublingSet) -> str:
     facts = positions.to_dict()
     return (
         f"{len(positions.raw):,} positions with contact, each game up to its first double.\n"
-        f"E[p] {facts['score_mean']:.3f}, SD {facts['score_sd']:.3f} by S / 100; "
-        f"{facts['chance_mean']:.3f}, SD {facts['chance_sd']:.3f} by {positions.player}"
+        f"Mean of p {facts['score_mean']:.3f}, SD {facts['score_sd']:.3f} by S / 100; "
+        f"{facts['chance_mean']:.3f}, SD {facts['chance_sd']:.3f} by {positions.player}\n"
+        "±: one standard error"
     )

@@ -175,7 +175,7 @@ def _print_games(
 def _note_odd(wanted: int | None, played: int) -> None:
     """Note that an odd number of games was rounded up."""
     if wanted is not None and played == wanted + 1:
-        note(f"each sequence of dice is played twice: {played} games instead of {wanted}")
+        note(f"each sequence of dice is played twice: {played:,} games instead of {wanted:,}")
 
 
 def _match_sentence(result: "ContestResult", first: str, second: str) -> str:

@@ -46,7 +46,7 @@ def write_records(
     form = json_line if json else describe
     output = sys.stdout  # rich replaces sys.stdout while it shows a bar
     quiet: nullcontext[Advance] = nullcontext(lambda steps=1: None)
-    with quiet if output.isatty() else progress(f"{total} lines", total) as advance:
+    with quiet if output.isatty() else progress(f"{total:,} lines", total) as advance:
         for number, record in enumerate(records, 1):
             output.write(form(record) + "\n")
             if number % _LINES_AT_ONCE == 0:

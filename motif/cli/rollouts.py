@@ -225,7 +225,7 @@ def print_comparison(comparison: "Comparison", by_whom: str) -> None:
     print_table(columns[:count], rows, left=2)
     say(_verdict(comparison))
     each = _counted(comparison.trials, [float(play.se[-1]) for play in comparison.plays], " per play")
-    trials = f"{comparison.all_trials} trials in total" if early and comparison.trials > 1 else each
+    trials = f"{comparison.all_trials:,} trials in total" if early and comparison.trials > 1 else each
     say(f"{trials} by {by_whom}, in {comparison.seconds:.1f} s")
 
 

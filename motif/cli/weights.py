@@ -262,7 +262,7 @@ def inspect(
     print_table(("most important", "weight", "|weight| x SD"), rows)
     unit = f" {scale.unit}" if scale.unit else ""
     say(
-        f"mean ± SD over {len(raw)} positions: {scale.raw} {raw.mean():.2f} ± {raw.std():.2f}, "
+        f"mean ± SD over {len(raw):,} positions: {scale.raw} {raw.mean():.2f} ± {raw.std():.2f}, "
         f"{scale.value} {values.mean():.2f} ± {values.std():.2f}{unit}"
     )
     print(written.page)

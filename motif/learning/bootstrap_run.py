@@ -214,7 +214,7 @@ def _make_version(
     write_text(home / HISTORY, csv_text(history[0], (row.values() for row in history)))
     seconds["fit"] = stopwatch.seconds
 
-    tell(f"{name}: measuring strength in contests of {config.strength_games} games")
+    tell(f"{name}: measuring strength in contests of {config.strength_games:,} games")
     stopwatch = Stopwatch()
     strength = _strength(config, home, previous, version, jobs)
     seconds["measure"] = stopwatch.seconds

@@ -193,7 +193,7 @@ class GameFigures(NamedTuple):
     ppg_se: float | None
 
     def __str__(self) -> str:
-        return f"wins {100 * self.win_share:.1f} ± {100 * self.win_share_se:.1f} % of {self.games} games"
+        return f"wins {100 * self.win_share:.1f} ± {100 * self.win_share_se:.1f} % of {self.games:,} games"
 
 
 def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | None) -> GameFigures:
@@ -392,10 +392,10 @@ class _Training:
 
     def _pretrain(self) -> dict[str, Any]:
         settings = self.settings
-        self.tell(f"{settings.games} games of random play")
+        self.tell(f"{settings.games:,} games of random play")
         samples, validation = heuristic_samples(settings, settings.step_seed(_GAMES))
         self.random_boards = validation
-        self.tell(f"learning the heuristic from {len(samples.targets)} boards")
+        self.tell(f"learning the heuristic from {len(samples.targets):,} boards")
         epochs, stopped = learn_heuristic(self.net, settings, samples, validation)
         self.epochs += epochs
         self._record_net(PRETRAINED)

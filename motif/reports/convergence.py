@@ -307,9 +307,9 @@ def draw_training(epochs: Sequence["Epoch"], summary: TrainingFigures, folder: P
     series = {"phase": [one["versus_heuristic"] for one in rounds]}
     series |= {name: [one["versus_opponents"][name] for one in rounds] for name in others}
     title = f"Games won against {', '.join(others)} and the heuristic" if others else _AGAINST
-    note = f"{games} games per round ± standard error.  Green: the chosen net."
+    note = f"{games:,} games per round ± standard error.  Green diamond: the chosen net."
     _plot_shares(series, folder / WIN_RATE, title, note, best)
-    note = f"{games} games per round ± standard error.  Round 1: against the initial net."
+    note = f"{games:,} games per round ± standard error.  Round 1: against the initial net."
     previous = {"": [one["versus_previous"] for one in rounds]}
     _plot_shares(previous, folder / IMPROVEMENT, "Games won against the previous round", note)
 

@@ -438,7 +438,7 @@ def _all_parts(
 
     with (
         stop_request(_STOPPING) as stop,
-        progress(f"sampling {settings.games} {what}", settings.games) as advance,
+        progress(f"sampling {settings.games:,} {what}", settings.games) as advance,
         closing(run_until(stop, make, calls, jobs)) as made,
     ):
         record(complete=False)

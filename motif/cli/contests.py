@@ -188,7 +188,7 @@ def _match_sentence(result: "ContestResult", first: str, second: str) -> str:
 
 
 def _share(of: "ContestResult | LuckAdjusted") -> str:
-    return f"{of.mean:.1%}" + ("" if of.se is None else f" ± {_percent(of.se)}%")
+    return f"{_percent(of.mean)}{'' if of.se is None else f' ± {_percent(of.se)}'} %"
 
 
 def _chance(of: "ContestResult | LuckAdjusted", more: str = "") -> str:

@@ -142,7 +142,7 @@ def test_a_lead_by_luck_is_not_significant(motif):
         ((4, "--cube"), r"is ahead of [\w-]+ by \d\.\d{3} points per game over 4 games; with the cube, "),
         (
             (2, "--length", 1),
-            r"wins \d+\.\d% of 2 matches to 1 point against pubeval \(1\.0 games per match\)\n",
+            r"wins \d+\.\d % of 2 matches to 1 point against pubeval \(1\.0 games per match\)\n",
         ),
         ((2, "--luck-adjusted"), r"by \d\.\d{3} points per game\n2 games: fewer than 60 games are"),
     ],

@@ -22,7 +22,7 @@ from motif.benchmarks.choices import player_choices
 from motif.benchmarks.losses import mean_in_millipoints
 from motif.evaluators.known_players import default_player
 from motif.players import Player, load
-from motif.reports.style import picture
+from motif.reports.style import BLUE, GREEN, INK, VERMILION, picture
 from motif.runtime.errors import PlayerError
 from motif.runtime.files import write_text
 from motif.runtime.parallel import one_thread
@@ -150,17 +150,19 @@ def draw(measured: Sequence[Measured], own: str, path: Path) -> None:
     with picture(path, 4.2, "Error rate against time per decision, one core") as figure:
         axes = figure.subplots()
         families = (
-            (f"{own}, static and looking ahead", lambda name: name.startswith(own), "o", "-"),
-            ("rollouts", lambda name: name.startswith("rollout:"), "s", "-"),
-            ("gnubg", lambda name: name.startswith("gnubg"), "^", "-"),
-            ("wildbg", lambda name: name == "wildbg", "D", "none"),
+            (f"{own}, static and looking ahead", lambda name: name.startswith(own), "o", "-", BLUE),
+            ("rollouts", lambda name: name.startswith("rollout:"), "s", "--", VERMILION),
+            ("gnubg", lambda name: name.startswith("gnubg"), "^", "-.", GREEN),
+            ("wildbg", lambda name: name == "wildbg", "D", "none", INK),
         )
-        for label, belongs, marker, line in families:
+        for label, belongs, marker, line, colour in families:
             points = sorted((one for one in measured if belongs(one.name)), key=lambda one: one.milliseconds)
             if points:
                 x, y = [one.milliseconds for one in points], [one.error_rate for one in points]
                 error = [one.error_rate_se for one in points]
-                axes.errorbar(x, y, yerr=error, marker=marker, linestyle=line, label=label, capsize=2)
+                axes.errorbar(
+                    x, y, yerr=error, marker=marker, linestyle=line, color=colour, label=label, capsize=2
+                )
         axes.set_xscale("log")
         axes.set_yscale("log")
         rates = [one.error_rate for one in measured]
@@ -172,6 +174,7 @@ def draw(measured: Sequence[Measured], own: str, path: Path) -> None:
         axes.set_xlabel("milliseconds per decision")
         axes.set_ylabel("error rate (millipoints)")
         axes.legend()
+        figure.supxlabel("Bars: one standard error.")
 
 
 @reporting

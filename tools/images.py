@@ -63,8 +63,11 @@ def strength(path: Path) -> None:
             upper_level, lower_level = records[name].error_rates["contact"].er, records[name].ppg or 0.0
             for axes, level in ((upper, upper_level), (lower, lower_level)):
                 side = "top" if axes is lower and name == "wildbg" else "bottom"
+                # The end that is far from the line of the versions.
+                is_left = axes is lower and name == "gnubg"
+                place, end = (0.2, "left") if is_left else (len(names) - 0.8, "right")
                 axes.axhline(level, color=FAINT, linewidth=1, linestyle=":")
-                axes.annotate(shown, (0.2, level), fontsize=SMALL - 1, va=side, color=FAINT)
+                axes.annotate(shown, (place, level), fontsize=SMALL - 1, va=side, ha=end, color=FAINT)
         lower.set_xticks(range(len(names)), names, rotation=60, ha="right")
         figure.supxlabel("Bars: one standard error.", fontsize=SMALL)
 

@@ -40,6 +40,7 @@ class RolloutKeywords(TrialKeywords, total=False):
 
     luck_plies: int | Literal["all"]
     every_play: bool
+    static_cube: bool
     se: float
     eliminate: bool
     significance: float

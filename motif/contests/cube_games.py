@@ -1,8 +1,8 @@
 """Pairs of money games with the doubling cube, and of matches with the Crawford rule.
 
 Plays maximise cubeful equity at the score.  Cube decisions follow Janowski's model
-(`motif.rollouts.cubeful_games`, with lookahead `motif.doubling.cube_states`), with the probabilities of the
-player's own evaluator, or of an advisor if it has none.
+(`motif.rollouts.cubeful_games`), with the probabilities of the player's own evaluator, or of an advisor if
+it has none.
 
 Matches are played in parallel, one game each: all games at the same score are played together by
 `motif.rollouts.cubeful_games.games_with_cube`.
@@ -17,12 +17,12 @@ import numpy as np
 from motif.board.match_state import MatchState
 from motif.board.rules import MAX_MATCH_LENGTH, is_crawford_game, match_winner
 from motif.contests.result import ContestRules, PlayedPairs
-from motif.doubling.cube_states import cube_model_for, decided_ahead, without_doubles
+from motif.doubling.cube_states import cube_model_for, without_doubles
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.players.player import Player
-from motif.rollouts.cubeful_games import CubePlayer, chosen_in_states, games_with_cube
+from motif.rollouts.cubeful_games import CubePlayer, chosen_in_states, decided_ahead, games_with_cube
 from motif.rollouts.games import Choose, Dice, SeededDice, Streams, rolls_of_games, starts
 from motif.runtime.arrays import IntArray
 from motif.runtime.sized_cache import kept_within

@@ -6,7 +6,6 @@ from functools import lru_cache, partial
 import numpy as np
 
 from motif.board.match_state import MatchState, owner_seen_by
-from motif.board.packed import Board, pack_many
 from motif.board.rules import may_double
 from motif.doubling.equities import (
     Efficiency,
@@ -24,20 +23,16 @@ from motif.doubling.exact import (
     match_values,
 )
 from motif.doubling.match_equity import MatchEquityTable
-from motif.evaluators import Evaluator
 from motif.evaluators.bearoff.two_sided_cubes import money_cubes
 from motif.evaluators.cube_model import (
-    EVEN,
     MAX_STATES,
     NO_TABLE,
     CubeModel,
     ExactValues,
-    known_boards,
     share_table,
     without_cube,
 )
-from motif.rollouts.cubeful_games import decide_cubes, value_rolled
-from motif.runtime.arrays import BoolArray, FloatArray, IntArray
+from motif.runtime.arrays import FloatArray
 from motif.runtime.sized_cache import kept_within
 
 MATCH_CHECKERS = 4
@@ -140,34 +135,3 @@ def _first_state(state: MatchState) -> MatchState:
 def without_doubles(state: MatchState) -> CubeModel:
     """Return a model without further doubles, for the cube in `state`."""
     return without_cube(cube_model_for(state))
-
-
-_NEAR = 0.12
-"""Margin of a double below which lookahead decides, in units of half the difference between a single win
-and a single loss; lookahead rarely changes clearer decisions.
-"""
-ALMOST = 1e-9
-"""Differences below this limit are treated as rounding errors."""
-
-
-def decided_ahead(
-    judge: Evaluator, cubes: CubeModel, states: IntArray, sides: IntArray, boards: Board, chances: FloatArray
-) -> tuple[BoolArray, BoolArray]:
-    """Return whether `sides` (n,), who are on roll and may double, should double, and whether to take.
-
-    The model decides from the `chances` (n, 5) of `boards` (n, 26); in close cases, the `judge`'s lookahead
-    decides.
-    """
-    packed, doubled = pack_many(boards), cubes.doubled[states, sides]
-    held, taken = np.empty((2, len(states)))
-    value_rolled(cubes, states, sides, packed, chances, held)
-    value_rolled(cubes, doubled, sides, packed, chances, taken)
-    lost, won = (cubes.equities[states, sides, 0, EVEN + points] for points in (-1, 1))
-    known = known_boards(cubes, packed)
-    close = ~known & (np.abs(np.minimum(taken, won) - held) < _NEAR * (won - lost) / 2)
-    for state, side in np.unique(np.stack([states, sides], axis=1)[close], axis=0).tolist():
-        rows = np.flatnonzero(close & (states == state) & (sides == side))
-        held[rows], taken[rows] = judge.cube_equities(boards[rows], cubes._replace(state=state), side).T
-    doubles, takes = np.empty((2, len(states)), np.bool_)
-    decide_cubes(cubes, states, sides, chances, known, held - ALMOST, taken, doubles, takes)
-    return doubles, takes

@@ -13,7 +13,7 @@ from motif.board.marks import BAD, DOUBTFUL, VERY_BAD
 from motif.board.match_state import MatchState, Raise
 from motif.board.position import Position
 from motif.board.rules import allows_beavers, is_double_useful, may_double
-from motif.doubling.cube_states import ALMOST, cube_model_for, state_after_take
+from motif.doubling.cube_states import cube_model_for, state_after_take
 from motif.doubling.equities import (
     DOUBLED_WORTH,
     CubeCurves,
@@ -29,7 +29,7 @@ from motif.doubling.equities import (
 from motif.doubling.exact import CubeValues, exact_equities
 from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
-from motif.evaluators.cube_model import BEAVERED, best_answers
+from motif.evaluators.cube_model import ALMOST, BEAVERED, best_answers
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, turned
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError

@@ -150,7 +150,7 @@ def cubeful_results(
 
     Points are in units of the cube; there is no double before the first roll.
     """
-    settings = RolloutSettings(trials, stratified=True, seed=seed)
+    settings = RolloutSettings(trials, stratified=True, static_cube=True, seed=seed)
     player, items = settings.player_of(evaluator), np.arange(len(boards))
     label = "cubeful rollouts"
     places = len(CUBE_STATES)

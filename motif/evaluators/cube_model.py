@@ -65,6 +65,8 @@ MAX_STATES = 16
 _OPPONENT = PACKED_WORDS // 2
 BEAVERED = 2.0
 """Factor by which a beaver multiplies the equity after double/take."""
+ALMOST = 1e-9
+"""Differences of equities below this limit are treated as rounding errors."""
 
 
 class ExactValues(NamedTuple):

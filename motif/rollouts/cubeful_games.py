@@ -18,7 +18,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many, unpack
 from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator
-from motif.evaluators.cube_model import EVEN, NO_STATE, CubeModel, is_known, known_boards, value_held
+from motif.evaluators.cube_model import ALMOST, EVEN, NO_STATE, CubeModel, is_known, known_boards, value_held
 from motif.evaluators.kernels import best_cubeful_reply
 from motif.evaluators.probabilities import HEADS, WIN, WIN_GAMMON, switched_equities, turned, write_finished
 from motif.parameters.position_class import RACE, classify_many
@@ -132,6 +132,35 @@ def chosen_in_states(
         choose = with_cube(cubes._replace(state=state), side)
         after[rows] = choose(boards[rows], rolls[rows], seeds[rows])
     return after
+
+
+_NEAR = 0.12
+"""Margin of a double below which lookahead decides, in units of half the difference between a single win
+and a single loss; lookahead rarely changes clearer decisions.
+"""
+
+
+def decided_ahead(
+    judge: Evaluator, cubes: CubeModel, states: IntArray, sides: IntArray, boards: Board, chances: FloatArray
+) -> tuple[BoolArray, BoolArray]:
+    """Return whether `sides` (n,), who are on roll and may double, should double, and whether to take.
+
+    The model decides from the `chances` (n, 5) of `boards` (n, 26); in close cases, the `judge`'s lookahead
+    decides.
+    """
+    packed, doubled = pack_many(boards), cubes.doubled[states, sides]
+    held, taken = np.empty((2, len(states)))
+    value_rolled(cubes, states, sides, packed, chances, held)
+    value_rolled(cubes, doubled, sides, packed, chances, taken)
+    lost, won = (cubes.equities[states, sides, 0, EVEN + points] for points in (-1, 1))
+    known = known_boards(cubes, packed)
+    close = ~known & (np.abs(np.minimum(taken, won) - held) < _NEAR * (won - lost) / 2)
+    for state, side in np.unique(np.stack([states, sides], axis=1)[close], axis=0).tolist():
+        rows = np.flatnonzero(close & (states == state) & (sides == side))
+        held[rows], taken[rows] = judge.cube_equities(boards[rows], cubes._replace(state=state), side).T
+    doubles, takes = np.empty((2, len(states)), np.bool_)
+    decide_cubes(cubes, states, sides, chances, known, held - ALMOST, taken, doubles, takes)
+    return doubles, takes
 
 
 class CubeGames(NamedTuple):

@@ -123,6 +123,7 @@ class RolloutSettings(SettingFields):
         0, 'Number of first rolls with variance reduction by the evaluator; 0 for none, "all" for all rolls.'
     )
     every_play: bool = setting(False, "Evaluate every legal play, without the move filter of the weights.")
+    static_cube: bool = setting(False, "Double and take in the trials without lookahead.")
     se: float = setting(0.0, "Stop at this standard error of the equity; 0 for never.")
     eliminate: bool = setting(False, "Drop compared plays as soon as they are significantly worse.")
     significance: float = setting(0.05, "Accepted probability that `eliminate` drops the best play.")
@@ -134,8 +135,11 @@ class RolloutSettings(SettingFields):
         if isinstance(self.luck_plies, str):
             object.__setattr__(self, "luck_plies", parse_luck_plies(self.luck_plies))
 
-    def check(self, with_cube: bool = False) -> None:
-        """Raise `SettingError` for an invalid value, or a value that does not apply with a cube."""
+    def check(self, with_cube: bool | None = False) -> None:
+        """Raise `SettingError` for an invalid value, or one that does not apply with or without a cube.
+
+        If `with_cube` is None, it is not known yet.
+        """
         check_types(self, SettingError)
         for name, low in (("trials", 1), ("cut", 0), ("luck_plies", 0)):
             check_count(name, getattr(self, name), low)
@@ -145,6 +149,8 @@ class RolloutSettings(SettingFields):
         if with_cube and self.scoring != _MONEY:
             message = f"with a cube the match determines the scoring, not {{scoring}}={self.scoring}"
             raise SettingError(message, "scoring")
+        if with_cube is False:
+            check_unused(self, ("static_cube",), SettingError, "without a cube")
         check_seed(self.seed)
 
     def check_effects(self, compared: bool = False) -> None:

@@ -10,12 +10,18 @@ import numpy as np
 
 from motif.board.packed import Board, pack_many, unpack_many
 from motif.board.position import PositionLike, Positions, as_boards, one_or_more
-from motif.evaluators import Evaluator, Probabilities, StaticEvaluator
+from motif.evaluators import Evaluator, LookaheadEvaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.model import Model
 from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS, turned
 from motif.evaluators.static import prepared
-from motif.rollouts.cubeful_games import CubePlayer, choose_with_cubes, chosen_in_states, games_with_cube
+from motif.rollouts.cubeful_games import (
+    CubePlayer,
+    choose_with_cubes,
+    chosen_in_states,
+    decided_ahead,
+    games_with_cube,
+)
 from motif.rollouts.games import Choose, Streams, trial_dice
 from motif.rollouts.player_trials import Portion, best_of, play_trials
 from motif.rollouts.playout import ROUND
@@ -270,15 +276,21 @@ def _play(
     return start, np.concatenate([chances, equities[..., None]], axis=-1)
 
 
-def cubeful_player(evaluator: Evaluator) -> CubePlayer:
-    """Return the player of both sides in a rollout with a cube; it plays by cubeful equities."""
+def cubeful_player(evaluator: Evaluator, static_cube: bool) -> CubePlayer:
+    """Return the player of both sides in a rollout with a cube; it plays by cubeful equities.
+
+    Close cube decisions are made by lookahead, 1-ply if the evaluator has none, unless `static_cube`.
+    """
+    has_lookahead = evaluator.without_lookahead is not evaluator
+    ahead = evaluator if has_lookahead else LookaheadEvaluator(evaluator, 1)
+    decided = None if static_cube else partial(decided_ahead, ahead)
     if isinstance(evaluator, StaticEvaluator):
-        return CubePlayer(partial(_chosen_compiled, evaluator.model), evaluator.evaluate_many)
+        return CubePlayer(partial(_chosen_compiled, evaluator.model), evaluator.evaluate_many, decided)
 
     def with_cube(cube_model: CubeModel, side: int) -> Choose:
         return best_of(evaluator.with_cube(cube_model, side))
 
-    return CubePlayer(partial(chosen_in_states, with_cube), evaluator.evaluate_many)
+    return CubePlayer(partial(chosen_in_states, with_cube), evaluator.evaluate_many, decided)
 
 
 def _chosen_compiled(
@@ -297,7 +309,7 @@ def _play_with_cube(
     packed, items, first, trials, start = portion
     count = len(packed)
     cube_states = np.resize(np.array(cube.first, np.int64), count)
-    player = cubeful_player(evaluator)
+    player = cubeful_player(evaluator, settings.static_cube)
     games = games_with_cube(
         (player, player),
         cube.cubes._replace(beavers=False),

@@ -57,6 +57,8 @@ SIXTEEN = "4OfgA2DAz8EHwA"
             "--raccoons: has no effect in cubeful rollouts, which are played without beavers",
         ),
         (("rollout", START, "--cubeful", "--scoring", "dmp"), "determines the scoring, not --scoring=dmp"),
+        (("rollout", START, "--static-cube"), "--static-cube: has no effect without a cube"),
+        (("rollout", START, "3", "1", "--compare", "--static-cube"), "--static-cube: has no effect without"),
         (
             ("cube", START, "--cube", "1", "--owner", "me"),
             "--cube: nobody owns a cube at 1: give another --cube or no --owner",

@@ -15,7 +15,7 @@ from motif.doubling import DEFAULT_EFFICIENCY, cube_decision, exact_equities, ma
 from motif.doubling.cube_states import MATCH_CHECKERS, cube_model_for
 from motif.doubling.cubeful_rollout import roll_out_cube
 from motif.doubling.equities import scale
-from motif.evaluators import load_static
+from motif.evaluators import LookaheadEvaluator, load_static
 from motif.evaluators.cube_model import NO_CUBE
 from motif.evaluators.known_players import default_player
 from motif.rollouts import RolloutSettings, compare_plays, rollout
@@ -34,8 +34,9 @@ TRAILING = MatchState(length=5, own_score=1, opponent_score=3)
 STATES = (MatchState(), MatchState(jacoby=True), MatchState(cube=2, cube_owner="opponent"), TRAILING)
 
 
-def one_game(position: Position, root: MatchState, trial: int) -> float:
+def one_game(position: Position, root: MatchState, trial: int, static_cube: bool) -> float:
     """The first player's result in normalised equity of `root`, played step by step."""
+    judge = None if static_cube else LookaheadEvaluator(EVALUATOR, 1)
     states, state, first = derive_states(SEED, 0, 1, trial), root, True
     begins = True
 
@@ -49,9 +50,10 @@ def one_game(position: Position, root: MatchState, trial: int) -> float:
     while not outcome(position):
         if not begins:
             checkers = max(int(np.maximum(sign * position.board, 0).sum()) for sign in (1, -1))
-            efficiency = None if checkers <= (MATCH_CHECKERS if root.length else 6) else DEFAULT_EFFICIENCY
+            exact = checkers <= (MATCH_CHECKERS if root.length else 6)
+            efficiency = None if exact or judge else DEFAULT_EFFICIENCY
             chances = EVALUATOR.evaluate(position)
-            decision = cube_decision(chances, state, position, efficiency=efficiency)
+            decision = cube_decision(chances, state, position, efficiency=efficiency, evaluator=judge)
             if decision.should_double and not decision.should_take:
                 return worth(1)
             if decision.should_double:
@@ -75,9 +77,10 @@ def trials_of(position: Position, state: MatchState, count: int, **rest) -> np.n
 
 @pytest.mark.parametrize("state", STATES, ids=["centre", "jacoby", "owned", "match"])
 @pytest.mark.parametrize("position", [RACE, BACK], ids=["race", "contact"])
-def test_games_side_by_side_equal_single_games(position, state):
-    played = trials_of(position, state, 3)[:, -1]
-    assert played == pytest.approx([one_game(position, state, trial) for trial in range(3)])
+@pytest.mark.parametrize("static_cube", [True, False], ids=["static", "lookahead"])
+def test_games_side_by_side_equal_single_games(position, state, static_cube):
+    played = trials_of(position, state, 3, static_cube=static_cube)[:, -1]
+    assert played == pytest.approx([one_game(position, state, trial, static_cube) for trial in range(3)])
 
 
 def test_a_game_without_a_cube_is_that_of_a_rollout_without_one():

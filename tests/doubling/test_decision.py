@@ -11,9 +11,10 @@ from motif.board.match_state import MatchState
 from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.doubling import DEFAULT_EFFICIENCY, Efficiency, cube_decision, cubeful_equities
-from motif.doubling.cube_states import ALMOST, cube_model_for
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.equities import efficiency_class
 from motif.evaluators import Probabilities, load_evaluator
+from motif.evaluators.cube_model import ALMOST
 from motif.runtime.errors import SettingError
 from tests.doubling.chances import (
     SHARES,

@@ -418,6 +418,7 @@ def test_positions_lists_and_arrays(boards):
         ({"scoring": "chess"}, "scoring must be money, dmp or no-gammons, not 'chess'"),
         ({"seed": -1}, "seed must be at least 0, not -1"),
         ({"seed": 2**64}, f"seed must be below 2**63, not {2**64}"),
+        ({"static_cube": True}, "static_cube: has no effect without a cube"),
     ],
 )
 def test_settings_out_of_range(settings, message):

@@ -15,13 +15,14 @@ from motif.board.outcome import finished_points_many, outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.doubling import cube_decision
-from motif.doubling.cube_states import cube_model_for, decided_ahead
+from motif.doubling.cube_states import cube_model_for
 from motif.doubling.exact import exact_equities
 from motif.evaluators import Evaluator, LookaheadEvaluator, Probabilities, load_evaluator
 from motif.evaluators.cube_model import CubeModel, best_of_double, known_boards
 from motif.evaluators.evaluator import first_best, without_ties
 from motif.evaluators.lookahead_kernels import CLEARLY
 from motif.players import load
+from motif.rollouts.cubeful_games import decided_ahead
 from motif.rollouts.games import SeededDice, lockstep, starts
 from tests.games import some_boards
 

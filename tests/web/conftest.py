@@ -88,7 +88,7 @@ def _new_page(browser) -> Iterator[object]:
         if speed is not None:
             context.add_init_script(PREFER % json.dumps({"speed": speed}))
         contexts.append(context)
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(180_000)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)

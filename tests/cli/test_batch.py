@@ -148,7 +148,7 @@ def test_a_bar_does_not_get_into_the_output(motif, tmp_path, monkeypatch):
     path.write_text("4HPwATDgc/ABMA\n" * 2500)
     ending = motif("evaluate", "--batch", path, "--json")
     assert len(lines(ending.out)) == 2500
-    assert "2500 lines" in ending.err
+    assert "2,500 lines" in ending.err
 
 
 def test_many_lines_take_no_time(motif, tmp_path):

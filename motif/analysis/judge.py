@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from motif.evaluators.known_players import default_player, without_plies
 from motif.runtime.errors import PlayerError, PositionError, SettingError, shown
-from motif.runtime.settings import SettingFields, check_types, check_unused, setting
+from motif.runtime.settings import SettingFields, check_types, check_unused, require, setting
 
 if TYPE_CHECKING:
     from motif.board.match_state import MatchState
@@ -101,13 +101,12 @@ class MatchOptions(SettingFields):
 
     def _check_cube(self) -> None:
         """Raise `SettingError` for an impossible value or owner of the cube."""
-        from motif.board.rules import MAX_CUBE, is_power_of_two
+        from motif.board.rules import CUBE_RULE, is_cube_value
 
-        if self.owner is not None and str(self.owner) not in _OWNERS:
-            raise SettingError(f"owner must be me, opponent or none, not {shown(self.owner)}", "owner")
-        if self.cube is not None and not (is_power_of_two(self.cube) and self.cube <= MAX_CUBE):
-            problem = f"cube must be a power of two up to {MAX_CUBE}, not {shown(self.cube)}"
-            raise SettingError(problem, "cube")
+        if self.owner is not None:
+            require(str(self.owner) in _OWNERS, "owner", self.owner, "me, opponent or none")
+        if self.cube is not None:
+            require(is_cube_value(self.cube), "cube", self.cube, CUBE_RULE)
 
 
 _OWNERS = {

@@ -15,7 +15,7 @@ from motif.board.marks import Mark
 from motif.board.moves import Play, check_legal, illegal_play, legal_plays, parse_roll, recorded_play
 from motif.board.outcome import Outcome, outcome
 from motif.board.position import Position
-from motif.board.rules import MAX_CUBE, MAX_SCORE, RESIGNATIONS, is_match_point, is_power_of_two
+from motif.board.rules import CUBE_RULE, MAX_CUBE, MAX_SCORE, RESIGNATIONS, is_cube_value, is_match_point
 from motif.runtime.errors import MotifError, PlayError, RecordError, shown
 from motif.runtime.layout import counted
 from motif.runtime.limits import GAME_MOVES
@@ -355,8 +355,8 @@ class GameRecorder(GameProgress):
 
     def __init__(self, *, money: bool, first_cube: int = 1) -> None:
         super().__init__(first_cube)
-        if not is_power_of_two(first_cube) or first_cube > (MAX_CUBE if money else 1):
-            rule = f"a power of two up to {MAX_CUBE}" if money else "1 in a match"
+        if not (is_cube_value(first_cube) if money else first_cube == 1):
+            rule = CUBE_RULE if money else "1 in a match"
             raise RecordError(f"the first cube must be {rule}")
         self._money = money
         self._actions: list[Action] = []

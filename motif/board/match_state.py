@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from motif.board.identifiers import base64_text, octets_from_base64, quoted
-from motif.board.rules import MAX_CUBE, MAX_SCORE, is_match_point, is_power_of_two
+from motif.board.rules import CUBE_RULE, MAX_SCORE, is_cube_value, is_match_point
 from motif.runtime.errors import PositionError, shown
 from motif.runtime.settings import is_whole
 
@@ -170,8 +170,8 @@ def match_faults(state: MatchState) -> list[str]:
         )
         if not 0 <= value <= MAX_SCORE
     ]
-    if not is_power_of_two(state.cube) or state.cube > MAX_CUBE:
-        reasons.append(f"the cube must be a power of two up to {MAX_CUBE}, not {state.cube}")
+    if not is_cube_value(state.cube):
+        reasons.append(f"the cube must be {CUBE_RULE}, not {state.cube}")
     for name, value, allowed in (
         ("the cube's owner", state.cube_owner, get_args(CubeOwner)),
         ("the decision", state.decision, get_args(_Side)),

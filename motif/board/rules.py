@@ -33,6 +33,14 @@ def is_power_of_two(number: int) -> bool:
     return number >= 1 and number & (number - 1) == 0
 
 
+CUBE_RULE = f"a power of two up to {MAX_CUBE}"
+
+
+def is_cube_value(number: int) -> bool:
+    """Return whether `number` can be the value of a cube: see `CUBE_RULE`."""
+    return is_power_of_two(number) and number <= MAX_CUBE
+
+
 def check_match_length(length: object, *, with_money: bool = False) -> None:
     """Raise `SettingError` for an unsupported match length; `with_money` allows 0, money play."""
     if not is_whole(length):

@@ -150,11 +150,12 @@ def known_pair(better: KnownPlay, worse: KnownPlay, se: float | None) -> Compare
         one.lookahead if one.source == ROLLOUT and one.lookahead is not None else one.equity for one in two
     ]
     source = worse.source if better.source == ROLLOUT else better.source
+    is_mixed = (better.lookahead is None) != (worse.lookahead is None)
     first, second = (
         RankedPlay(one.play, value, value - looked[0], source) for one, value in zip(two, looked, strict=True)
     )
-    if source != ROLLOUT:
-        # Plays from two sources are compared by lookahead.
+    if source != ROLLOUT or is_mixed:
+        # Plays from two sources are compared by lookahead, which rolls out late endings.
         return ComparedPair(first, second, None)
     equities, errors = (better.equity, worse.equity), (better.se, worse.se)
     rolled = RolledPair(equities, errors, better.equity - worse.equity, se, 0)

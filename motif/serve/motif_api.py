@@ -187,21 +187,22 @@ def _hint(service: EngineService, question: HintQuestion) -> Record:
 
 
 def _with_known(plays: Sequence[Record], known: Sequence[KnownEstimate]) -> list[Record]:
-    """Return ranked plays with the rollouts among `known` estimates first.
+    """Return ranked plays with the confirming rollouts among `known` estimates first.
 
     Each has its difference from the first play as shown; None if that is from another source.
     """
     rolled = {one.done: one.model_dump(exclude={"done"}, exclude_none=True) for one in known}
-    rolled = {done: one for done, one in rolled.items() if one["source"] == ROLLOUT}
+    # Without an equity by lookahead, a rollout is the lookahead's own, of a late ending.
+    rolled = {done: one for done, one in rolled.items() if one["source"] == ROLLOUT and "lookahead" in one}
     merged = [
         one | {"lookahead": one["equity"]} | rolled[one["notation"]] if one["notation"] in rolled else one
         for one in plays
     ]
     if rolled:
-        merged.sort(key=lambda one: -one["equity"] if one["source"] == ROLLOUT else math.inf)
+        merged.sort(key=lambda one: -one["equity"] if one["notation"] in rolled else math.inf)
     first = merged[0]
     for one in merged:
-        is_alike = one["source"] == first["source"]
+        is_alike = (one["source"], "lookahead" in one) == (first["source"], "lookahead" in first)
         one["difference"] = difference_shown(one["equity"], first["equity"]) if is_alike else None
     return merged
 

@@ -217,7 +217,11 @@ class KnownEstimate(Question):
     source: EstimateSource
     se: Known | None = None
     lookahead: Known | None = None
-    """Equity by lookahead, before a rollout."""
+    """Equity by lookahead, before a confirming rollout."""
+
+    def is_like(self, other: "KnownEstimate") -> bool:
+        """Return whether both equities are from the same source, and so comparable."""
+        return self.source == other.source and (self.lookahead is None) == (other.lookahead is None)
 
 
 class HintQuestion(_EvaluatedQuestion, _RollQuestion):

@@ -89,7 +89,7 @@ def judge_answer(question: AskedQuestion, answer: str, evaluator: Evaluator) -> 
         return _judged_cube(question, answer, evaluator)
     candidates = {one.done: one for one in question.candidates}
     best, made = candidates.get(question.best or ""), candidates.get(answer)
-    if best is not None and made is not None and best.source == made.source:
+    if best is not None and made is not None and best.is_like(made):
         cost = max(difference_shown(best.equity, made.equity), 0.0)
         both = None if best is made else [best.model_dump(), made.model_dump()]
         return QuizVerdict(cost, best.done, made.source, _se_of(question, answer), both)

@@ -9,8 +9,14 @@ pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 from motif.analysis import confirmation
 from motif.analysis.explain.reasons import row, with_shown
+from motif.analysis.match.decision_errors import judge_plays
+from motif.analysis.match.decisions import match_decisions
+from motif.analysis.match.record_walk import PlayedRoll
 from motif.board.marks import MIN_RATED
 from motif.board.mat_file import mat_text
+from motif.board.moves import legal_plays
+from motif.board.notation import find_play
+from motif.board.parsing import parse_position
 from motif.evaluators import load_evaluator
 from motif.evaluators.known_players import default_player
 from motif.serve.analysis_store import with_ratings
@@ -130,6 +136,36 @@ def test_a_hint_has_one_source_and_its_reasons_add_up_to_its_differences(client,
             shown = sum(each["shown"] for each in why["reasons"])
             assert shown == pytest.approx(-other["difference"], abs=EXACTLY)
             assert why["judged_source"] == other["source"]
+
+
+def test_in_late_endings_confirming_rollouts_come_first(client):
+    """Lookahead rolls out late endings as well, with fewer trials; such estimates are not mixed with others."""
+    judge = f"{default_player()}@2"
+    position, state = parse_position("XGID=a-C-BBCAC-----------A-bcb-:1:1:1:22:0:0:1:0:10")
+    made = find_play("7/3 5/3(2)", legal_plays(position, (2, 2)))
+    roll = PlayedRoll(1, 34, 0, position, state, (2, 2), made, False)
+    judged = judge_plays([roll], load_evaluator(judge), confirm=confirmation.SHORT)
+    (decision,) = match_decisions(judged, ())
+    assert {one.source for one in decision.candidates} == {"rollout"}
+    assert [one.se is not None for one in decision.candidates] == [True, True, False, False, False]
+    assert [one.done for one in decision.candidates[:2]] == [decision.best, decision.done]
+    assert decision.differences()[2:] == [None] * 3
+    candidates = [estimate(one.to_dict()) for one in decision.candidates]
+    about = {"id": roll.xgid, "player": judge}
+    hint = answered(client, "hint", **about, asked=[decision.done], known_plays=candidates, shown=True)
+    best, second, *others = hint["plays"]
+    assert [best["notation"], second["notation"]] == [decision.best, decision.done]
+    assert second["difference"] == pytest.approx(-decision.error, abs=1.01e-3)
+    assert {one["difference"] for one in others} == {None}
+    mixed = next(one for one in candidates if one["done"] not in (decision.best, decision.done))
+    why = answered(client, "explain", **about, known=[mixed, candidates[1]])
+    ahead = decision.candidates[1].lookahead
+    assert why["judged_difference"] == pytest.approx(mixed["equity"] - ahead, abs=1.01e-3)
+    asked = AskedQuestion(
+        id=roll.xgid, is_play=True, done=decision.done, best=decision.best, candidates=candidates
+    )
+    verdict = judge_answer(asked, mixed["done"], load_evaluator(judge))
+    assert verdict.se is not None
 
 
 def test_cube_advice_has_the_numbers_of_the_analysis(client, decisions):

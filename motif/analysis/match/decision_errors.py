@@ -89,7 +89,7 @@ class Candidate:
     se: float | None = None
     """Standard error of an equity from a rollout."""
     lookahead: float | None = None
-    """Equity by lookahead, if `equity` is from a rollout."""
+    """Equity by lookahead, if `equity` is from a confirming rollout; lookahead itself may be a rollout."""
     plies: str = ""
     """Source of the equity by lookahead."""
     number: int = 0
@@ -119,7 +119,7 @@ class JudgedRoll(NamedTuple):
     error: float
     """Normalised equity lost by the play, at least 0."""
     candidates: tuple[Candidate, ...]
-    """The best plays and the play made, best first; rolled-out plays precede the others."""
+    """The best plays and the play made, best first; those of `rolled` precede the others."""
     played: int
     """Index of the play made."""
     source: str
@@ -281,7 +281,7 @@ def _with_rollout(judged: JudgedRoll, rolled: RolledPair) -> JudgedRoll:
         best=judged.best if rolled.difference > 0 else judged.played,
         error=max(0.0, rolled.difference),
         is_sure=rolled.is_confirmed,
-        candidates=tuple(sorted(candidates.values(), key=lambda one: (one.source != ROLLOUT, -one.equity))),
+        candidates=tuple(sorted(candidates.values(), key=lambda one: (one.lookahead is None, -one.equity))),
         source=ROLLOUT,
         rolled=rolled,
     )

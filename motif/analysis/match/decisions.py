@@ -118,9 +118,11 @@ class MatchDecision:
         """
         if not self.candidates:
             return []
-        source, best = self.candidates[0].source, self._value
+        first, best = self.candidates[0], self._value
         return [
-            min(difference_shown(one.equity, best), 0) or None if one.source == source else None
+            min(difference_shown(one.equity, best), 0) or None
+            if (one.source, one.lookahead is None) == (first.source, first.lookahead is None)
+            else None
             for one in self.candidates
         ]
 

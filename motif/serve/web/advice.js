@@ -53,9 +53,9 @@ function estimate({ done, notation, equity, source: from, se, lookahead }) {
   return { done: done ?? notation, equity: Number(equity.toFixed(3)), source: from, se, lookahead };
 }
 
-/** A note if only some `plays` are rolled out. */
+/** A note if only some `plays` have a confirming rollout. */
 export function mixedWords(plays) {
-  return new Set(plays.map((one) => one.source === "rollout")).size > 1 && source(t("mixed words"));
+  return new Set(plays.map((one) => Boolean(one.se))).size > 1 && source(t("mixed words"));
 }
 
 export function sourceWords(one) {

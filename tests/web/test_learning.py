@@ -392,6 +392,16 @@ def test_long_names_fit(new_page, server, tmp_path, size):
     wide = """() => [...document.querySelectorAll("html, .panel, .wide, .side-bar, h2, .kept")]
         .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.outerHTML.slice(0, 90))"""
     assert page.evaluate(wide) == []
+    broken = """() => [...document.querySelectorAll("#decisions tbody tr > :first-child")].filter((one) => {
+        const range = document.createRange();
+        range.selectNodeContents(one);
+        return range.getClientRects().length > 1;
+    }).map((one) => one.textContent)"""
+    assert page.evaluate(broken) == []
+    page.click("#decisions tr:has-text('doubles') .play")
+    page.click("#explain")
+    page.wait_for_selector(".cube-panel")
+    assert page.evaluate(wide) == []
     page.goto(f"{server.address}/#/history")
     page.wait_for_selector(".kept a")
     assert page.evaluate(wide) == []

@@ -156,6 +156,16 @@ def test_printing_shows_the_whole_panel(analysed, size):
     assert bottom <= page.evaluate("() => document.documentElement.scrollHeight")
 
 
+def test_a_dark_page_is_printed_in_dark_ink(page, server):
+    page.add_init_script("localStorage.setItem('motif-preferences', JSON.stringify({ theme: 'dark' }))")
+    page.goto(f"{server.address}/#/analyse")
+    page.wait_for_selector("h1")
+    ink = "parseInt(getComputedStyle(document.body).color.match(/\\d+/)[0])"
+    assert page.evaluate(ink) > 200
+    page.emulate_media(media="print")
+    assert page.evaluate(ink) < 60
+
+
 def test_a_file_without_a_match_gets_an_error(page, server, tmp_path):
     path = tmp_path / "letter.txt"
     path.write_text("Dear Ann,\n")

@@ -53,7 +53,7 @@ function estimate({ done, notation, equity, source: from, se, lookahead }) {
   return { done: done ?? notation, equity: Number(equity.toFixed(3)), source: from, se, lookahead };
 }
 
-/** A note if only some `plays` have a confirming rollout. */
+/** A note if only some `plays` were confirmed. */
 export function mixedWords(plays) {
   return new Set(plays.map((one) => Boolean(one.se))).size > 1 && source(t("mixed words"));
 }

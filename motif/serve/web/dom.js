@@ -137,7 +137,7 @@ export function gap(value) {
 }
 
 export function within(words, se) {
-  return se ? `${words} ± ${figure(se, 3)}` : words;
+  return se ? `${words} ±\u00a0${figure(se, 3)}` : words;
 }
 
 export function percent(share, digits = 1) {

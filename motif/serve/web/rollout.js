@@ -1,7 +1,7 @@
 // Cubeful rollouts of plays or a cube decision.
 
 import { Problem, stream } from "./api.js";
-import { button, fault, figure, h, percent, reveal, said, show, signed, source, table, within } from "./dom.js";
+import { button, fault, h, percent, reveal, said, show, signed, source, table, within } from "./dom.js";
 import { actionWords, playName } from "./plays.js";
 import { t } from "./texts.js";
 
@@ -54,7 +54,7 @@ async function rollOut(place, about, isPlay, steps, play = []) {
 }
 
 function spread(se) {
-  return [" ", h("small", `±\u00a0${figure(se, 3)}`)];
+  return h("small", within("", se));
 }
 
 function playsTable({ plays, player, trials }) {

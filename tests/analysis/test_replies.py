@@ -9,6 +9,7 @@ from motif.board.moves import legal_plays
 from motif.board.notation import find_play
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator, load_static
+from tests.short_rollouts import shorten_rollouts
 
 NEWEST = load_static("latest")
 START = Position.start()
@@ -58,6 +59,18 @@ def test_where_lookahead_overrules_the_terms_it_says_so():
     assert told.static.equity_difference < 0 < evidence.ahead[0] - evidence.ahead[1]
     assert "This overrules the terms, which favour 24/16." in told.detailed_lines[1]
     assert told.to_dict()["overruled"]
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "standard error"), ("de", "Standardfehler")])
+def test_a_rollout_is_named_with_the_standard_error_of_the_difference(monkeypatch, language, words):
+    shorten_rollouts(monkeypatch)
+    evaluator = LookaheadEvaluator(NEWEST, 1)
+    plays = legal_plays(START, (3, 1))
+    one, other = (find_play(text, plays) for text in ("8/5 6/5", "24/20"))
+    told = explain_play(evaluator, START, (3, 1), one, other, language=language)
+    assert told.se
+    shown = f"{told.se:.3f}".replace(".", "," if language == "de" else ".")
+    assert told.evidence.ahead_in_words()[1].endswith(f" ({words} {shown}).")
 
 
 def test_without_lookahead_there_are_no_replies():

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from motif.analysis.confirmation import ComparedPair, difference_shown
+from motif.analysis.confirmation import ComparedPair, RolledPair, difference_shown
 from motif.analysis.explain.reasons import (
     LOOKAHEAD_STEP,
     MIN_SHOWN,
@@ -165,7 +165,7 @@ class Evidence:
         view = self._compared("ending" if self.played_out else "ahead", self.ahead)
         if self.overrules:
             view += "  " + self.words.say("detail", "overruled", worse=self.names[1])
-        rolled = () if self.rolled is None else (self._compared("rollout", self.rolled),)
+        rolled = () if self.pair.rolled is None else (self._rolled_in_words(self.pair.rolled),)
         return view, *rolled, *self.replies.sentences(self.names, self.words)
 
     def in_words(self) -> tuple[str, ...]:
@@ -174,11 +174,16 @@ class Evidence:
         cubeful = () if self.cubeful is None else (self._compared(key, self.cubeful),)
         return *cubeful, *self.ahead_in_words()
 
-    def _compared(self, key: str, two: tuple[float, float]) -> str:
+    def _rolled_in_words(self, rolled: RolledPair) -> str:
+        if rolled.se is None:
+            return self._compared("rollout", rolled.equities)
+        return self._compared("rollout_se", rolled.equities, se=self.words.amount(rolled.se))
+
+    def _compared(self, key: str, two: tuple[float, float], **more: str) -> str:
         first, second = (self.words.signed(value) for value in two)
         difference = self.words.signed(difference_shown(*two)).removeprefix("+")
         facts = {"first": first, "second": second, "difference": difference, "player": self.player}
-        facts |= self._stakes
+        facts |= self._stakes | more
         return self.words.say("detail", key, better=self.names[0], worse=self.names[1], **facts)
 
     def to_dict(self) -> dict[str, object]:

@@ -139,7 +139,7 @@ def test_a_hint_has_one_source_and_its_reasons_add_up_to_its_differences(client,
 
 
 def test_in_late_endings_confirming_rollouts_come_first(client):
-    """Lookahead rolls out late endings as well, with fewer trials; such estimates are not mixed with others."""
+    """Lookahead rolls out late endings as well; such estimates are not mixed with those of more trials."""
     judge = f"{default_player()}@2"
     position, state = parse_position("XGID=a-C-BBCAC-----------A-bcb-:1:1:1:22:0:0:1:0:10")
     made = find_play("7/3 5/3(2)", legal_plays(position, (2, 2)))

@@ -10,7 +10,7 @@ from tests.board.test_mat_file import BY_GNUBG
 
 LONG = {"Ann Lee": "Bartholomaeus_Wolfeschlegelsteinhausenbergerdorff", "bob": "B" * 50}
 WIDE = """() => [...document.querySelectorAll("html, .wide")]
-    .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent.trim().slice(0, 60))"""
+    .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.outerHTML.slice(0, 90))"""
 
 
 @pytest.fixture(name="report", scope="module")

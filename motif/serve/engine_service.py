@@ -107,17 +107,16 @@ class Job:
         try:
             yield to_json({"job": self.id})
             while not self.end.done():
-                await self._news.wait()
+                await while_wanted(asyncio.ensure_future(self._news.wait()))
                 self._news.clear()
                 if self._latest is not None and not self.end.done():
                     latest, self._latest = self._latest, None
                     yield to_json({"progress": latest})
-            try:
-                yield b'{"result":%s}' % self.end.result()
-            except MotifError as error:
-                yield to_json({"error": str(error)})
-            except Exception as error:
-                yield to_json({"error": f"internal error: {type(error).__name__}"})
+            yield b'{"result":%s}' % self.end.result()
+        except MotifError as error:
+            yield to_json({"error": str(error)})
+        except Exception as error:
+            yield to_json({"error": f"internal error: {type(error).__name__}"})
         finally:
             self.cancel()
 

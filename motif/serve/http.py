@@ -48,6 +48,8 @@ from motif.serve.motif_api import Shortcut
 from motif.serve.page import add_page
 from motif.serve.serve_settings import ServeSettings
 
+# Errors in requests are answered, and logged in one line, by `_internal`.
+logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 _SECONDS_TO_END = 1
 """Time for answers under way when the server ends."""
 _SECONDS_TO_STOP = 1.0
@@ -56,7 +58,7 @@ _INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 _SECONDS_TO_BEGIN = 60
 _A_MOMENT = 0.05
-"""Time in which a client that is leaving has left."""
+"""Time in which a client that is leaving has left, and a cancelled answer has ended."""
 _OTHER_FILES = 200
 """Open files besides connections."""
 
@@ -108,6 +110,7 @@ def create_app(settings: ServeSettings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
+        await asyncio.sleep(_A_MOMENT)  # unfinished answers, just cancelled, end with an error
         service.close()
         if app.state.exit_code is not None and service.is_at_work:
             # Cancelled work ends soon; what cannot be, such as compiling, must not keep the process.
@@ -195,8 +198,6 @@ def serve(settings: ServeSettings, ready: Callable[[str], object] = str) -> None
     """
     settings.check()
     allow_connections(settings.connections)
-    # Errors in requests are answered, and logged in one line, by `_internal`.
-    logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     with listening(settings) as listener, handled((signal.SIGTERM,), _end):
         if settings.workers == 1:
             app = _warm_app(settings)

@@ -123,6 +123,22 @@ def test_sigterm_ends_a_server_at_work(path, document):
         assert answer.endswith(b'"the server is stopping; try again later"}')
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_sigterm_ends_a_stream_with_an_error(workers):
+    document = {"id": OPENING, "trials": 20_000, "luck_plies": 100, "stream": True}
+    with started("--workers", workers, player=PLAYER) as (server, where):
+        url = f"{where}/api/v1/rollout"
+        with httpx.stream("POST", url, json=document, trust_env=False, timeout=120) as answer:
+            lines = map(json.loads, answer.iter_lines())
+            assert list(next(lines)) == ["job"]
+            server.send_signal(signal.SIGTERM)
+            *_, last = lines
+        assert last == {"error": "the server is stopping; try again later"}
+        assert server.wait(timeout=60) == 0
+        assert "Cancel" not in server.stderr.read()
+
+
 def test_a_request_has_a_budget():
     # Compiled in advance, because compiling is part of the time of a request.
     rank_plays(Position.start(), (3, 1), load_evaluator("pubeval@2"))

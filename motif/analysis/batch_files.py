@@ -22,7 +22,6 @@ from motif.runtime.layout import counted
 from motif.runtime.limits import BATCH_FILE, BATCH_LINES, TEXT_LINE, lines_of, pieces_of, read_within
 
 _COMMENT = "#"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DICE = 2
 _roll = lru_cache(parse_roll)
 
@@ -42,8 +41,8 @@ class _BatchFile:
         BATCH_LINES.check(self._content.count(b"\n"), self.name, SettingError)
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
-        content = self._content.removeprefix(_BYTE_ORDER_MARK)
-        for number, line in lines_of(pieces_of(BytesIO(content)), TEXT_LINE, self.name, SettingError):
+        pieces = pieces_of(BytesIO(self._content))
+        for number, line in lines_of(pieces, TEXT_LINE, self.name, SettingError):
             words = line.decode("utf-8", "replace").split()
             if words and not words[0].startswith(_COMMENT):
                 yield number, words

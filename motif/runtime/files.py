@@ -199,10 +199,10 @@ def check_regular(path: Path, failure: type[MotifError], limit: Limit) -> None:
 
 
 def text_of(path: Path, failure: type[MotifError], limit: Limit, missing: str = "") -> str:
-    """Return the UTF-8 text of a file; like `content_of`."""
+    """Return the UTF-8 text of a file, without a byte order mark; like `content_of`."""
     content = content_of(path, failure, limit, missing)
     with reading(path, failure):
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")
 
 
 def json_of(path: Path, failure: type[MotifError], missing: str = "") -> object:

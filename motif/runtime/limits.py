@@ -5,6 +5,7 @@ refused, with a message that names the limit, before it is read, unpacked or par
 stay far below the limits.
 """
 
+import codecs
 import gzip
 import io
 import lzma
@@ -174,11 +175,13 @@ def lines_of(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the line numbers, from 1, and the lines of a file in `pieces`, without their line ends.
 
-    Raises `error`, which names the line, for a line beyond the limit, without reading all of it.
+    A byte order mark before the first line is dropped.  Raises `error`, which names the line, for a line
+    beyond the limit, without reading all of it.
     """
-    number, rest = 1, b""
+    number, rest, mark = 1, b"", codecs.BOM_UTF8
     for piece in pieces:
-        *lines, rest = (rest + piece).split(b"\n")
+        *lines, rest = (rest + piece.removeprefix(mark)).split(b"\n")
+        mark = b""
         for line in lines:
             limit.check(len(line), f"{where}: line {number}", error)
             yield number, line

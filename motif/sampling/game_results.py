@@ -195,7 +195,7 @@ def csv_results(path: Path) -> Results:
 def _csv_rows(where: str, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the values of each line that is not empty."""
     for number, line in lines:
-        text = decoded(line).removeprefix("\ufeff").strip()
+        text = decoded(line).strip()
         if not text:
             continue
         try:

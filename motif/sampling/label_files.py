@@ -143,7 +143,7 @@ def _meant(path: Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of the lines that are neither empty nor comments."""
     with reading(path, DatasetError), open(path, "rb") as file:
         for number, line in lines_of(pieces_of(file), TEXT_LINE, str(path), DatasetError):
-            text = decoded(line).removeprefix("\ufeff").strip()
+            text = decoded(line).strip()
             if text and not text.startswith(_COMMENT):
                 yield number, text
 

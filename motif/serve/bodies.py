@@ -5,6 +5,7 @@ such as millions of empty lists, is refused first.
 """
 
 import asyncio
+import codecs
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
@@ -197,13 +198,14 @@ class _JsonRequest(Request):
 
 
 def read_json(model: type[_Model], body: bytes, batch: int) -> _Model:
-    """Return the `model` in a JSON `body`; raises `HTTPException` for an invalid one.
+    """Return the `model` in a JSON `body`, also after a byte order mark; raises `HTTPException`.
 
     `batch` is the largest number of positions in a batch.
     """
     most = _VALUES * batch + _OTHER_VALUES
     if sum(body.count(mark) for mark in (b",", b"{", b"[")) > most:
         raise InvalidRequest(f"a request may hold at most {most} values")
+    body = body.removeprefix(codecs.BOM_UTF8)
     try:
         from_json(body)  # refuses deep nesting, on which the next line would fail
         document = parsed_json(body)

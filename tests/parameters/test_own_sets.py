@@ -438,10 +438,11 @@ def test_a_large_file_is_refused(tmp_path):
         parameter_set(str(written(tmp_path, "#" * (1 << 21))))
 
 
-def test_line_ends_do_not_matter(tmp_path):
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path, mark):
     text = HEAD + DECLARED + "def own(board):\n    return 1.0\n"
     fingerprint = parameter_set(str(written(tmp_path, text))).fingerprint
-    (tmp_path / FILE).write_bytes(text.replace("\n", "\r\n").encode())
+    (tmp_path / FILE).write_bytes(mark + text.replace("\n", "\r\n").encode())
     assert parameter_set(str(tmp_path / FILE)).fingerprint == fingerprint
 
 

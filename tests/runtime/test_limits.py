@@ -82,6 +82,7 @@ def test_lines():
 
     assert lines(b"") == []
     assert lines(b"a") == lines(b"a\n") == [(1, b"a")]
+    assert lines(b"\xef\xbb\xbfa\n\xef\xbb\xbf\n") == [(1, b"a"), (2, b"\xef\xbb\xbf")]
     assert lines(b"\n\nabc\nd") == [(1, b""), (2, b""), (3, b"abc"), (4, b"d")]
     for content in (b"a\nbcde\n", b"a\nbcde", b"a\n" + bytes(5 << 20)):
         assert refusal(lines, content) == "some: line 2: the file holds more than 3 characters, the limit"

@@ -392,6 +392,13 @@ def test_an_explanation_states_the_difference_in_its_unit(judge):
     assert sum(term["contribution"] for term in answer["terms"]) == pytest.approx(answer["difference"])
 
 
+@pytest.mark.parametrize("mark", ["\ufeff", "\ufeff\ufeff"])
+def test_a_body_may_begin_with_a_byte_order_mark(client, mark):
+    for path, body in (("evaluate", {"id": OPENING}), ("hint", {"id": OPENING, "dice": "31"})):
+        answer = client.post(f"/api/v1/{path}", content=f"{mark}{json.dumps(body)}".encode())
+        assert answer.status_code == (200 if len(mark) == 1 else 400)
+
+
 def test_what_is_not_there(client):
     assert client.get("/nothing").status_code == 404
     assert client.get("/api/v1/hint").status_code == 405

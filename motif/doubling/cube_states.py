@@ -108,7 +108,14 @@ def _without_table(state: MatchState, table: MatchEquityTable | None, efficiency
 
 @kept_within(_MOST_BYTES, lambda table: table.nbytes)
 def _match_table(state: MatchState, table: MatchEquityTable | None) -> FloatArray:
-    return share_table(match_values(state, MATCH_CHECKERS, table), partial(_match_table, state, table))
+    if state.own_score <= state.opponent_score:
+        values = match_values(state, MATCH_CHECKERS, table)
+    else:  # those of the mirrored score with the sides exchanged, which takes a tenth of the time
+        mirrored = replace(state.switch_sides(), player=0)
+        places = cube_levels(mirrored)
+        columns = [places[cube, owner if owner is None else 1 - owner] for cube, owner in cube_levels(state)]
+        values = np.take(_match_table(mirrored, table)[::-1], columns, axis=-1)
+    return share_table(values, partial(_match_table, state, table))
 
 
 def state_after_take(state: MatchState) -> int:

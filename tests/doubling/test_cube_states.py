@@ -14,9 +14,9 @@ from motif.board.moves import play_batches
 from motif.board.outcome import finished_points_many, outcome
 from motif.board.packed import pack_many
 from motif.board.position import Position
-from motif.doubling import cube_decision
+from motif.doubling import cube_decision, cube_states
 from motif.doubling.cube_states import cube_model_for
-from motif.doubling.exact import exact_equities
+from motif.doubling.exact import exact_equities, match_values
 from motif.evaluators import Evaluator, LookaheadEvaluator, Probabilities, load_evaluator
 from motif.evaluators.cube_model import CubeModel, best_of_double, known_boards
 from motif.evaluators.evaluator import first_best, without_ties
@@ -227,3 +227,25 @@ def test_tables_of_long_matches_stay_below_a_number_of_bytes():
     gc.collect()
     kept = [table for one in tables if (table := one()) is not None]
     assert 0 < sum(table.nbytes for table in kept) <= 128_000_000
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        MatchState(length=13, own_score=7, opponent_score=3),
+        MatchState(length=13, own_score=12, opponent_score=6, crawford=True),
+        MatchState(length=13, own_score=10, opponent_score=5, cube=8, cube_owner="me"),
+    ],
+)
+def test_the_table_of_a_mirrored_score_is_not_computed_again(monkeypatch, state):
+    computed = []
+
+    def counted(*arguments):
+        computed.append(arguments[0])
+        return match_values(*arguments)
+
+    monkeypatch.setattr(cube_states, "match_values", counted)
+    tables = [cube_model_for(seen).exact.table for seen in (state, state.switch_sides())]
+    assert len(computed) == 1
+    for seen, table in zip((state, state.switch_sides()), tables, strict=True):
+        assert np.array_equal(table, match_values(cube_states._first_state(seen), cube_states.MATCH_CHECKERS))

@@ -17,6 +17,7 @@ import psutil
 
 from motif.evaluators import load_static
 from motif.evaluators.static import filtered
+from motif.runtime.layout import percent
 from motif.runtime.parallel import run_ordered, worker_count, working_on
 from motif.sampling.dataset import Dataset
 from motif.sampling.dataset_files import DatasetPart, write_manifest, write_part
@@ -196,7 +197,7 @@ def report(games: int, say: Callable[[str], None]) -> str:
         rate = cores * one.rate
         lines.append(
             f"| {cores} | {WANTED / rate / 3600:.2g} | {rate:,.0f} | {rate * received / 1e6:.1f} "
-            f"| {rate * cost:.1%} | {rate * passing:.1%} |"
+            f"| {percent(rate * cost)} | {percent(rate * passing)} |"
         )
     limit = min(1 / cost, 1 / passing)
     lines += [

@@ -24,6 +24,7 @@ from motif.evaluators import Evaluator
 from motif.players.ranking import rank_plays
 from motif.runtime.documents import parse_yaml
 from motif.runtime.errors import PlayerError
+from motif.runtime.layout import percent
 from tools.import_graph import ROOT
 from tools.marked_page import reporting, write_region
 
@@ -275,7 +276,7 @@ def page_lines(
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole} ({part / whole:.0%})"
+    return f"{part} of {whole} ({percent(part / whole, 0)})"
 
 
 def _board(one: Reading, level: int) -> Iterator[str]:

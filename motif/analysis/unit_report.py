@@ -19,6 +19,7 @@ from motif.parameters.named_sets import features
 from motif.runtime.arrays import BoolArray, FloatArray
 from motif.runtime.errors import DatasetError, SettingError, shown
 from motif.runtime.frames import Row, Tabular
+from motif.runtime.layout import percent
 from motif.runtime.parallel import one_thread
 
 ON = 0.5
@@ -234,9 +235,10 @@ def _seen(weights: WeightFile, class_name: str, boards: Board) -> _UnitSums:
 def facts_of(unit: UnitSummary) -> str:
     """Return sentences on how often a unit is on, and its effect on the equity."""
     return (
-        f"These inputs explain {unit.share:.0%} of the unit. It is on in {unit.on:.0%} of the positions and "
-        f"off in {unit.off:.0%}. In the tenth of positions where it is largest it adds {unit.high:+z.3f} "
-        f"points to the equity relative to its mean, in the tenth where it is smallest {unit.low:+z.3f}."
+        f"These inputs explain {percent(unit.share, 0)} of the unit. It is on in {percent(unit.on, 0)} of "
+        f"the positions and off in {percent(unit.off, 0)}. In the tenth of positions where it is largest it "
+        f"adds {unit.high:+z.3f} points to the equity relative to its mean, in the tenth where it is "
+        f"smallest {unit.low:+z.3f}."
     )
 
 

@@ -21,11 +21,11 @@ from motif.cli.options import (
     option,
     picture_option,
 )
-from motif.cli.printing import note, percent, print_board, print_table, printed_json, say, write_records
+from motif.cli.printing import note, print_board, print_table, printed_json, say, write_records
 from motif.evaluators.known_players import static_words, without_plies
 from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Record
-from motif.runtime.layout import sentence
+from motif.runtime.layout import percent, sentence
 
 if TYPE_CHECKING:
     from motif.analysis.cube_records import CubeAnswer

@@ -26,10 +26,10 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import note, percent, print_table, printed_json, say
+from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import SettingError
 from motif.runtime.files import check_apart, check_target
-from motif.runtime.layout import counted, plus_minus
+from motif.runtime.layout import counted, percent, plus_minus
 
 if TYPE_CHECKING:
     from motif.benchmarks.benchmark_making import MakeSettings

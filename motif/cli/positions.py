@@ -31,7 +31,6 @@ from motif.cli.options import (
     player_option,
 )
 from motif.cli.printing import (
-    percent,
     print_board,
     print_table,
     print_valued,
@@ -42,7 +41,7 @@ from motif.cli.printing import (
 from motif.evaluators.known_players import without_plies
 from motif.runtime.errors import PositionError, SettingError
 from motif.runtime.frames import Record
-from motif.runtime.layout import columns, counted
+from motif.runtime.layout import columns, counted, percent
 
 if TYPE_CHECKING:
     from motif.analysis.explain.explanation import Explanation
@@ -518,10 +517,10 @@ def _show_position(identifier: str, json: bool) -> None:
 
 def _summary(chances: "BearoffChances") -> str:
     won = chances.probabilities
-    gammons = f", gammons {won.win_gammon:.3%}, loses gammons {won.lose_gammon:.3%}"
+    gammons = f", gammons {percent(won.win_gammon, 3)}, loses gammons {percent(won.lose_gammon, 3)}"
     how = "(exact)" if chances.exact else "\n(each side minimising its number of rolls)"
     return (
-        f"wins {won.win:.3%}{gammons if won.win_gammon + won.lose_gammon else ''}, "
+        f"wins {percent(won.win, 3)}{gammons if won.win_gammon + won.lose_gammon else ''}, "
         f"equity {won.equity:+z.4f} {how}"
     )
 
@@ -564,7 +563,7 @@ def _rows(sides: "list[RaceDistribution | None]") -> list[tuple[str, ...]]:
     first = min(next(n for n, chance in enumerate(chances) if chance > 0) for chances in known)
     last = max(next(n for n, c in enumerate(chances) if c >= _AS_GOOD_AS_CERTAIN) for chances in known)
     rows: list[tuple[str, ...]] = [
-        (counted(n, "roll"), *(f"{one[min(n, len(one) - 1)]:.2%}" if one else "-" for one in within))
+        (counted(n, "roll"), *(percent(one[min(n, len(one) - 1)], 2) if one else "-" for one in within))
         for n in range(first, last + 1)
     ]
     rows.append(("mean", *("-" if side is None else f"{side.mean:.3f}" for side in sides)))

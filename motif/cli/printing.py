@@ -64,11 +64,6 @@ def error_text(error: float | None) -> str:
     return "" if error is None else f"{error:.4f}"
 
 
-def percent(share: float, digits: int = 1) -> str:
-    """Return a share in percent: 0.5 as ``50.0 %``."""
-    return f"{100 * share:.{digits}f} %"
-
-
 def accept_any_text(*streams: object) -> None:
     """Make text streams write or read what their encoding cannot represent, as backslash escapes."""
     for stream in streams:

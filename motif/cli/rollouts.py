@@ -19,9 +19,9 @@ from motif.cli.options import (
     command,
     option,
 )
-from motif.cli.printing import note, percent, print_board, print_table, print_valued, printed_json, say
+from motif.cli.printing import note, print_board, print_table, print_valued, printed_json, say
 from motif.runtime.errors import SettingError
-from motif.runtime.layout import capitalized, counted, p_text, plus_minus
+from motif.runtime.layout import capitalized, counted, p_text, percent, plus_minus
 from motif.runtime.parallel import working_on
 
 if TYPE_CHECKING:

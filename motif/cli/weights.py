@@ -29,7 +29,7 @@ from motif.cli.options import (
 from motif.cli.printing import note, print_table, printed_json, say
 from motif.runtime.errors import PlayerError, SettingError
 from motif.runtime.files import check_apart, check_target
-from motif.runtime.layout import columns, counted, plus_minus
+from motif.runtime.layout import columns, counted, percent, plus_minus
 from motif.runtime.settings import check_only_one
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _print_units(units: "Sequence[UnitSummary]", words: Phrases) -> None:
     rows = [
         (
             f"{of.words}\n{of.name}",
-            *(words.amount(of.moves), signed(of.high, 3, words), signed(of.low, 3, words), f"{of.on:.0%}"),
+            *(words.amount(of.moves), signed(of.high, 3, words), signed(of.low, 3, words), percent(of.on, 0)),
         )
         for of in units
     ]

@@ -67,7 +67,7 @@ from motif.runtime.files import (
     write_text,
 )
 from motif.runtime.frames import Record, Row, Tabular
-from motif.runtime.layout import capitalized, listed, p_text
+from motif.runtime.layout import capitalized, listed, p_text, percent
 from motif.runtime.settings import check_count, check_only_one, check_seed, check_word
 from motif.sampling.dataset import Dataset
 from motif.sampling.dataset_folders import dataset_folder
@@ -398,7 +398,7 @@ def _cluster_facts(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[st
     if marks:
         words += f" Largest deviations from the mean, in SD: {listed(marks)}."
     return {
-        "heading": f"Cluster {one.number}: {one.share:.0%} of the positions",
+        "heading": f"Cluster {one.number}: {percent(one.share, 0)} of the positions",
         "words": words.replace(" -", " \N{MINUS SIGN}"),
         "position": Position(analysis.boards[one.typical]),
     }
@@ -497,7 +497,7 @@ def importance_caption(analysis: EvaluatorAnalysis) -> str:
             f"contribution, including {listed(shares)}; a diamond far beyond its bar marks a feature that "
             f"acts mainly together with others. "
         )
-    text += f"The most important are {listed(named)}, with {share:.0%} of the total."
+    text += f"The most important are {listed(named)}, with {percent(share, 0)} of the total."
     if analysis.name == _BRAS:
         text += (
             " The order depends on the positions, which are from "
@@ -525,7 +525,7 @@ def transform_caption(analysis: EvaluatorAnalysis) -> str:
     return (
         f"Top: {scale.named} as a function of {scale.raw}; middle: its slope; bottom: the distribution of "
         f"the positions. The slope is {most:.2f} at {scale.raw} = 0 and {steepness.mean():.2f} on average; "
-        f"for {(steepness < most / 2).mean():.0%} of the positions it is less than half its maximum."
+        f"for {percent((steepness < most / 2).mean(), 0)} of the positions it is less than half its maximum."
     )
 
 

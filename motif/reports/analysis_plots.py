@@ -45,6 +45,7 @@ from motif.reports.style import (
     sample_line,
 )
 from motif.runtime.arrays import FloatArray
+from motif.runtime.layout import percent
 
 _CLASS_LOOKS = [(BLUE, "-"), (VERMILION, "--"), (GREEN, ":")]
 PLUS: Look = {"color": BLUE}
@@ -352,13 +353,13 @@ def draw_components(analysis: EvaluatorAnalysis, path: Path) -> None:
         scree.bar(numbers, shown, color=BLUE, width=0.7)
         scree.plot(numbers, np.cumsum(shown), **DASHED)
         scree.set_ylim(0, 1.05)
-        scree.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        scree.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
         scree.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
         scree.set_ylabel("share of variance")
         scree.set_xlabel("component (dashed: cumulative)")
         scree.grid(axis="x", visible=False)
         heat_map(figure, cells, components.loadings[:count, rows].T, "correlation with the component")
-        cells.set_xticks(range(count), [f"{k + 1}: {components.shares[k]:.0%}" for k in range(count)])
+        cells.set_xticks(range(count), [f"{k + 1}: {percent(components.shares[k], 0)}" for k in range(count)])
         cells.tick_params(axis="x", length=0)
         name_rows(cells, [analysis.parameters.names[k] for k in rows], lines=False)
 
@@ -568,7 +569,7 @@ def draw_clusters(analysis: EvaluatorAnalysis, clusters: PositionClusters, path:
         centres = np.array([one.centre[shown] for one in groups]).T
         heat_map(figure, lower, centres, "SD from the mean of all", reach=_CLUSTER_REACH)
         name_rows(lower, [analysis.parameters.names[k] for k in shown], lines=False)
-        lower.set_xticks(range(len(groups)), [f"{one.number}\n{one.share:.0%}" for one in groups])
+        lower.set_xticks(range(len(groups)), [f"{one.number}\n{percent(one.share, 0)}" for one in groups])
         lower.set_xlabel("cluster, and its share of the positions")
 
 

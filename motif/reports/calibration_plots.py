@@ -186,7 +186,7 @@ def _prepare_chances(axes: Axes) -> None:
     axes.set(xlim=(-_MARGIN, 1 + _MARGIN), ylim=(-_MARGIN, 1 + _MARGIN))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MultipleLocator(0.25))
-        axis.set_major_formatter(PercentFormatter(1, decimals=0))
+        axis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
 
 
 def _draw_counts(axes: Axes, results: Mapping[str, Reliability], looks: Mapping[str, Look]) -> None:

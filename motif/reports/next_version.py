@@ -12,6 +12,7 @@ from motif.learning.bootstrap_run import SAMPLES, TERMS, WEIGHTS
 from motif.learning.fit_settings import FitSettings
 from motif.learning.version_summary import VersionSummary
 from motif.parameters.named_sets import parameter_file
+from motif.runtime.layout import percent
 from motif.sampling.sample import SampleSettings
 
 _WIDE_GAP = 1.1
@@ -78,7 +79,8 @@ def _on_samples(last: VersionSummary, step: VersionStep) -> Iterator[str]:
     if ratio is None:
         return
     side = "above" if ratio > 1 else "below"
-    gap = f"The validation error of the win probability is {abs(ratio - 1):.0%} {side} the training error"
+    share = percent(abs(ratio - 1), 0)
+    gap = f"The validation error of the win probability is {share} {side} the training error"
     if ratio > _WIDE_GAP:
         yield f"{gap}: more games, or a larger ridge, would help."
     else:
@@ -91,7 +93,7 @@ def _on_samples(last: VersionSummary, step: VersionStep) -> Iterator[str]:
     widest = max(classes, key=lambda name: classes[name])
     if classes[widest] > _WIDE_GAP:
         yield (
-            f"In {widest} positions it is {classes[widest] - 1:.0%} above: more samples of these "
+            f"In {widest} positions it is {percent(classes[widest] - 1, 0)} above: more samples of these "
             f"({_RATES[widest]}) would help."
         )
 

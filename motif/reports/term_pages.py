@@ -16,7 +16,7 @@ from motif.board.match_state import MatchState
 from motif.reports.document import rendered
 from motif.runtime.files import PAGE_SUFFIXES, check_target, path_of, write_text
 from motif.runtime.frames import Row, Tabular
-from motif.runtime.layout import html_lines, sentence
+from motif.runtime.layout import html_lines, percent, sentence
 from motif.runtime.settings import check_count, check_only_one, check_seed
 
 if TYPE_CHECKING:
@@ -364,7 +364,7 @@ def effects_reading(head: str, language: str = LANGUAGE) -> str:
 
 def _in_numbers(unit: "UnitSummary", words: Phrases) -> str:
     numbers = {name: signed(getattr(unit, name), 3, words) for name in ("high", "low", "amount")}
-    shares = {name: f"{getattr(unit, name):.0%}" for name in ("on", "off", "share")}
+    shares = {name: percent(getattr(unit, name), 0) for name in ("on", "off", "share")}
     return words.say("term_report", "unit_facts", **numbers, **shares)
 
 

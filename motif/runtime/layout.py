@@ -47,6 +47,11 @@ def plus_minus(error: float | None, digits: str = ".2f") -> str:
     return "" if error is None or math.isnan(error) else f" ± {error:{digits}}"
 
 
+def percent(share: float, digits: int = 1) -> str:
+    """Return a share in percent: 0.5 as ``50.0 %``."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def encodable(text: str) -> str:
     """Return `text` with backslash escapes for what UTF-8 cannot represent, as in names of some files."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

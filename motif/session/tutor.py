@@ -13,7 +13,7 @@ from motif.board.moves import Play
 from motif.doubling import CubeDecision
 from motif.runtime.errors import PlayerError
 from motif.runtime.frames import Record
-from motif.runtime.layout import counted
+from motif.runtime.layout import counted, percent
 from motif.session.advisor import Advisor
 from motif.session.event_game import EventGame, Objection
 from motif.session.prompter import Prompter
@@ -24,7 +24,8 @@ def decision_lines(decision: CubeDecision) -> list[str]:
     rows = cube_rows(decision)
     width = 2 + max(len(row.action) for row in rows)
     lines = [
-        f"      {row.action:{width}}{row.equity:+z.3f}" + ("" if row.mwc is None else f"{row.mwc:9.2%} MWC")
+        f"      {row.action:{width}}{row.equity:+z.3f}"
+        + ("" if row.mwc is None else f"{percent(row.mwc, 2):>10} MWC")
         for row in rows
     ]
     return [*lines, f"      {cube_words(decision)}"]
@@ -139,11 +140,12 @@ class Tutor:
             self._prompter.say(*(f"  {line}" for line in explanation.lines))
 
     def _chances(self, plays: Sequence[Play]) -> Sequence[str]:
-        lines = ["                           wins  gammons  loses gammons"]
+        row = "  {:24} {:>7} {:>8} {:>14}"
+        lines = [row.format("", "wins", "gammons", "loses gammons")]
         for play in plays:
             chances = self._advisor.evaluator.evaluate(play.position).turned()
-            figures = f"{chances.win:6.1%} {chances.win_gammon:8.1%} {chances.lose_gammon:14.1%}"
-            lines.append(f"  {play.notation:24} {figures}")
+            shares = chances.win, chances.win_gammon, chances.lose_gammon
+            lines.append(row.format(play.notation, *map(percent, shares)))
         return lines
 
 

@@ -59,8 +59,8 @@ def test_the_page_shows_shares_and_failures():
         Reading(second, find_play(second.next_play, plays[1]), 0.02, None),
     ]
     text = "\n".join(page_lines("judge", read))
-    assert "`judge` chooses the textbook play in 1 of 2 (50%)." in text
-    assert "in 0 of 1 (0%)" in text
+    assert "`judge` chooses the textbook play in 1 of 2 (50 %)." in text
+    assert "in 0 of 1 (0 %)" in text
     assert "| openings | 1 of 2 | 0 of 1 |" in text
     assert "| theme | textbook play | textbook reason |" in text
     assert f"\nThe textbook play is **{second.play}**: {second.because}\n" in text

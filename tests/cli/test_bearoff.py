@@ -48,11 +48,11 @@ def test_people_see_a_board_and_a_table(motif):
     assert max(map(len, ending.out.splitlines())) <= 80
     assert "+13-14-15-16-17-18------19-20-21-22-23-24-+" in ending.out
     lines = [line.split() for line in ending.out.splitlines()]
-    assert ["3", "rolls", "64.14%", "32.98%"] in lines
+    assert ["3", "rolls", "64.14", "%", "32.98", "%"] in lines
     assert ["mean", "3.269", "3.672"] in lines
-    assert "wins 82.676%, equity +0.6535 (exact)" in ending.out
+    assert "wins 82.676 %, equity +0.6535 (exact)" in ending.out
     text = motif("bearoff", gnubg_id(GAMMON)).out
-    assert "wins 100.000%, gammons 33.025%, loses gammons 0.000%, equity +1.3302" in text
+    assert "wins 100.000 %, gammons 33.025 %, loses gammons 0.000 %, equity +1.3302" in text
     assert "each side minimising its number of rolls" in text
 
 

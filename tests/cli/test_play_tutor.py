@@ -55,7 +55,7 @@ def test_the_tutor_says_why(typing):
     out = typing(["", "6/3 6/2", "why", "no"], *OPPONENT, *TUTOR).out
     assert re.search(r"24/20 13/10\* is better than 6/3 6/2 by \d\.\d{3} points\.", out)
     figures = typing(["", "6/3 6/2", "w", "n"], *OPPONENT, "--tutor", "pubeval").out
-    assert re.search(r"wins +gammons +loses gammons\n  24/20 13/10\* +\d\d\.\d% ", figures)
+    assert re.search(r"wins +gammons +loses gammons\n  24/20 13/10\* +\d\d\.\d % ", figures)
 
 
 @pytest.mark.parametrize(("limit", "objects"), [("0.01", True), ("3", False)])

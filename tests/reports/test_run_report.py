@@ -439,10 +439,10 @@ def test_the_next_version_can_be_made_by_the_commands_given():
 
 def test_advice_follows_the_numbers():
     summary = made_summary("tiny", 0)
-    assert "16% above the training error: more games" in advice(ROLLED_OUT, [summary])[0]
+    assert "16 % above the training error: more games" in advice(ROLLED_OUT, [summary])[0]
     assert "does not clearly beat its predecessor: another" in advice(ROLLED_OUT, [summary])[1]
     good = replace(summary, rmse_validation=0.12, ppg_vs_previous=0.1)
-    assert "3% below the training error" in advice(ROLLED_OUT, [good])[0]
+    assert "3 % below the training error" in advice(ROLLED_OUT, [good])[0]
     assert "clearly beats" in advice(ROLLED_OUT, [summary, good])[1]
     assert "and neither did the version before it: another" in advice(ROLLED_OUT, [good, summary, summary])[1]
     assert "and neither did the 2 versions before it: another" in advice(ROLLED_OUT, [summary] * 3)[1]
@@ -460,7 +460,7 @@ def test_advice_looks_into_classes_and_endings():
     heads = {name: {"rmse_train": low, "rmse_validation": high} for name, (low, high) in fits.items()}
     summary = replace(made_summary("tiny", 0), heads=heads)
     sentences = " ".join(advice(ROLLED_OUT, [summary]))
-    assert "In crashed positions it is 25% above" in sentences
+    assert "In crashed positions it is 25 % above" in sentences
     assert "--crashed-rate" in sentences
     assert "more passes" not in sentences
     limited = replace(summary, stopped="pass limit")

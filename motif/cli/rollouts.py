@@ -94,7 +94,7 @@ def rollout(
     from motif.rollouts.rollout_settings import parse_luck_plies
 
     settings = replace(settings, luck_plies=parse_luck_plies(luck_plies))
-    settings.check(with_cube=None if plays.compare and not cubeful else cubeful)
+    settings.check_question(cubeful, plays.compare)
     settings.check_effects(compared=True)
     plays.check(die1, settings.eliminate, None if cubeful else options.given_state(None))
     position, match, roll = parse_decision(identifier, die1, die2)

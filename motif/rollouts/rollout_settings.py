@@ -153,6 +153,10 @@ class RolloutSettings(SettingFields):
             check_unused(self, ("static_cube",), SettingError, "without a cube")
         check_seed(self.seed)
 
+    def check_question(self, cubeful: bool, compare: bool) -> None:
+        """Check a question before its ID, which may put a cube in play where plays are compared, is read."""
+        self.check(with_cube=None if compare and not cubeful else cubeful)
+
     def check_effects(self, compared: bool = False) -> None:
         """Raise `SettingError` for elimination, or its significance level, where it has no effect.
 

@@ -287,7 +287,7 @@ class RolloutRequest(_RollQuestion, MatchQuestion, _RolloutSettings):
     def settings(self) -> RolloutSettings:
         """Return the settings of the rollout; raises `SettingError`."""
         settings = self.values_of(RolloutSettings)
-        settings.check(with_cube=None if self.compare and not self.cubeful else self.cubeful)
+        settings.check_question(self.cubeful, self.compare)
         for name in ("dice", "candidates", "play", "eliminate"):
             if getattr(self, name) and not self.compare:
                 raise SettingError(f"{name} is for comparing plays: compare must be true", name, "compare")

@@ -36,7 +36,7 @@ _EDGES = np.arange(_LOW, _HIGH + _BIN, _BIN)
 _HEIGHT = 6.4
 _PERCENT = 100
 _MAX_TICKS = 12
-_WINS: Look = {"color": GREEN, "linestyle": ":", "marker": ""}
+_WINS: Look = {"color": GREEN, "linestyle": ":", "marker": "^"}
 
 
 def draw_windows(positions: DoublingSet, window: ScoreWindow, path: Path) -> None:
@@ -89,14 +89,15 @@ def _draw_article(axes: Axes, early: float) -> list[Patch]:
     """Draw the article's zones as bands and return their legend entries."""
     live, live_to = LIVE_FROM
     zones = [
-        (early, live, "#f5d9a8", f"early zone, D from {EARLY_FROM}"),
-        (live, DROP_FROM, "#bcdcf0", f"the article: live from {live:.0f} to {live_to:.0f}"),
-        (DROP_FROM, _HIGH, "#f3c6b4", f"the article: pass from {DROP_FROM:.0f}"),
+        (early, live, "#f5d9a8", "...", f"early zone, D from {EARLY_FROM}"),
+        (live, DROP_FROM, "#bcdcf0", "", f"the article: live from {live:.0f} to {live_to:.0f}"),
+        (DROP_FROM, _HIGH, "#f3c6b4", "//", f"the article: pass from {DROP_FROM:.0f}"),
     ]
     patches = []
-    for low, high, colour, label in zones:
-        axes.axvspan(low, high, color=colour, alpha=0.6, linewidth=0, zorder=0)
-        patches.append(Patch(facecolor=colour, alpha=0.6, label=label))
+    for low, high, colour, hatch, label in zones:
+        look: Look = {"facecolor": colour, "edgecolor": FAINT, "alpha": 0.6, "hatch": hatch, "linewidth": 0}
+        axes.axvspan(low, high, **look, zorder=0)
+        patches.append(Patch(**look, label=label))
     return patches
 
 
@@ -113,10 +114,23 @@ def _add_raw_axis(axes: Axes, formula: BrasFormula) -> None:
 
 def _draw_counts(axes: Axes, positions: DoublingSet) -> None:
     doubled = positions.scores[positions.doubles]
-    for values, colour, label in ((positions.scores, BLUE, "all"), (doubled, VERMILION, "those doubled")):
+    for values, colour, hatch, label in (
+        (positions.scores, BLUE, "", "all"),
+        (doubled, VERMILION, "////", "those doubled"),
+    ):
         counts, _ = np.histogram(values, _EDGES)
         shares = _PERCENT * counts / len(positions.raw)
-        axes.stairs(shares, _EDGES, fill=True, color=colour, alpha=0.5, label=label)
+        axes.stairs(
+            shares,
+            _EDGES,
+            fill=True,
+            facecolor=colour,
+            edgecolor=INK,
+            hatch=hatch,
+            linewidth=0,
+            alpha=0.5,
+            label=label,
+        )
         axes.stairs(shares, _EDGES, color=colour, linewidth=0.8)
     axes.axvline(positions.early_from, color=FAINT, linewidth=1)
     axes.text(positions.early_from + 0.6, 0.9, f"D = {EARLY_FROM}", transform=axes.get_xaxis_transform(),

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from motif.doubling.bras_windows import DoublingSet, ScoreWindow
 from motif.evaluators.bras import ARTICLE, BrasFormula
+from motif.reports import window_plots
 from motif.reports.window_plots import draw_windows
 
 
@@ -30,3 +32,10 @@ def test_it_is_drawn_with_many_positions_and_with_few(tmp_path, count, formula):
         (edge[..., :3].min(axis=1) < 0.5).any() for edge in (pixels[:, -1], pixels[:, 0], pixels[-1])
     )
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_lines_and_bands_differ_without_colours():
+    axes = Figure().subplots()
+    window_plots._draw_shares(axes, made_set(4000, ARTICLE))
+    assert len({line.get_marker() for line in axes.lines}) == 3
+    assert len({patch.get_hatch() for patch in window_plots._draw_article(axes, 58.3)}) == 3

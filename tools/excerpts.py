@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from textwrap import fill
 
 import motif
@@ -19,6 +20,8 @@ from tools.import_graph import ROOT
 from tools.marked_page import reporting
 from tools.tutorial import blocks
 
+DAY = "2026-11-30"
+"""Shown as the day of the commands, so that excerpts stay the same."""
 ELLIPSIS = " ..."
 """Line between two spans."""
 
@@ -43,7 +46,8 @@ class Excerpt:
                 out = subprocess.run(
                     command, cwd=folder, input=self.typed, capture_output=True, text=True, check=True
                 ).stdout
-        lines = [line.rstrip() for line in out.splitlines()]
+        # Matches that motif saves are dated.
+        lines = [line.rstrip() for line in out.replace(str(date.today()), DAY).splitlines()]
         parts = ["\n".join(_between(lines, *span)).rstrip() for span in self.spans]
         return f"\n{ELLIPSIS}\n\n".join(parts) + "\n"
 

@@ -129,6 +129,25 @@ def check_variation(name: str) -> None:
         raise RecordError(f"the variation {quoted(name)} is not supported: the game must be backgammon")
 
 
+class Occasion(NamedTuple):
+    """Where and when a match was played, as far as a record's tags say it."""
+
+    event: str | None
+    site: str | None
+    date: str | None
+    """Such as ``2026-11-20``."""
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, self))
+
+
+def occasion_of(record: MatchRecord) -> Occasion:
+    """Return event, site and date of a record; question marks, as in PGN, stand for unknown values."""
+    tags = {name.lower(): value.strip() for name, value in record.tags if value.strip(" ?.-")}
+    date = tags.get("eventdate")
+    return Occasion(tags.get("event"), tags.get("site"), date and date.replace(".", "-"))
+
+
 def jacoby_rule(record: MatchRecord) -> bool:
     """Return whether the record is money play with the Jacoby rule.
 

@@ -226,7 +226,15 @@ class IllegalPlayAnswer(Answer):
     play: str
 
 
-class AnalysisAnswer(AnalystAnswer):
+class OccasionAnswer(Answer):
+    """Where and when a match was played; null where its record does not say it."""
+
+    event: str | None
+    site: str | None
+    date: str | None
+
+
+class AnalysisAnswer(AnalystAnswer, OccasionAnswer):
     """Analysis of a match."""
 
     length: int
@@ -254,7 +262,7 @@ class AnalysisAnswer(AnalystAnswer):
     """All decisions, with `moves`."""
 
 
-class ReviewHeadingAnswer(Answer):
+class ReviewHeadingAnswer(OccasionAnswer):
     """The match of a review, and its analyst."""
 
     names: list[str]

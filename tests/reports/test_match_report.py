@@ -119,6 +119,17 @@ def test_an_illegal_play_is_reported_but_not_judged():
     assert [one.luck.count for one in analysis.players] == [2, 1]
 
 
+def test_the_occasion_is_shown(analysis):
+    tags = ("Event", "Open <i>"), ("Site", "?"), ("EventDate", "2026.11.20"), ("Round", "3")
+    dated = replace(analysis, record=replace(analysis.record, tags=tags))
+    said = "Open &lt;i&gt;, 2026-11-20; 3 games, score 2 to 2; analysed by bras."
+    assert dated.opening == said.replace("&lt;", "<").replace("&gt;", ">")
+    assert said in match_page(dated)
+    assert said in dated._repr_html_()
+    record = dated.to_dict()
+    assert [record[name] for name in ("event", "site", "date")] == ["Open <i>", None, "2026-11-20"]
+
+
 def test_the_figures_of_both_players_are_shown(analysis):
     assert analysis.title == "Ann <b> - Bob & Co, 3-point match"
     assert analysis.opening == "3 games, score 2 to 2; analysed by bras."

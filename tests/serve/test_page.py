@@ -359,6 +359,12 @@ def test_a_review_names_the_games_whose_score_contradicts_the_game_before(client
     assert heading["score_jumps"] == [{"game": 3, "begins": [3, 0], "ended": [4, 0]}]
 
 
+def test_a_review_names_the_day_of_the_match(client):
+    asked = {"content": b64encode(BY_GNUBG.encode()).decode(), "player": "pubeval", "fast": True}
+    heading = json.loads(client.post("/api/v1/review", json=asked).text.splitlines()[0])["match"]
+    assert [heading[name] for name in ("event", "site", "date")] == [None, None, "2026-11-20"]
+
+
 def test_a_review_names_illegal_plays_and_does_not_judge_them(client):
     text = BY_GNUBG.replace("8/5 6/5", "8/5")
     asked = {"content": b64encode(text.encode()).decode(), "player": "pubeval", "fast": True}

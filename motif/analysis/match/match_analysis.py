@@ -35,6 +35,7 @@ from motif.board.game_record import (
     crawford_game,
     illegal_plays,
     jacoby_rule,
+    occasion_of,
     score_jumps,
     uses_cube,
 )
@@ -273,14 +274,15 @@ class MatchAnalysis(Tabular):
 
     @property
     def opening(self) -> str:
-        """A sentence on the games, the score and the analyst."""
+        """A sentence on the occasion, the games, the score and the analyst."""
         first, second = self.score
         games = counted(self.games, "game")
         unfinished = self.games - self.finished
         if unfinished:
             games += f", {unfinished} unfinished"
         rule = ", Jacoby rule" if self.jacoby else ""
-        return f"{games}{rule}, score {first} to {second}; analysed by {self.analyst}."
+        occasion = f"{where}; " if (where := str(occasion_of(self.record))) else ""
+        return f"{occasion}{games}{rule}, score {first} to {second}; analysed by {self.analyst}."
 
     def __str__(self) -> str:
         table = text_table(("", *self.names), self._rows())
@@ -297,6 +299,7 @@ class MatchAnalysis(Tabular):
         plain = ("analyst", "own_error_rate", "trials", "length", "jacoby", "games", "finished")
         return {
             **{name: getattr(self, name) for name in plain},
+            **occasion_of(self.record)._asdict(),
             "score": list(self.score),
             "score_jumps": [jump._asdict() for jump in score_jumps(self.record)],
             "illegal_plays": [one._asdict() for one in illegal_plays(self.record)],

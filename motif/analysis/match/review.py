@@ -9,7 +9,7 @@ from motif.analysis.match.decision_errors import judge_cube, judge_plays, roll_l
 from motif.analysis.match.decisions import CostUnit, MatchDecision, RollLuck, match_decisions
 from motif.analysis.match.match_analysis import both_players, result_of
 from motif.analysis.match.record_walk import CubeChance, Moment, PlayedRoll, walk
-from motif.board.game_record import MatchRecord, illegal_plays, score_jumps, uses_cube
+from motif.board.game_record import MatchRecord, illegal_plays, occasion_of, score_jumps, uses_cube
 from motif.doubling.equities import scale
 from motif.evaluators import Evaluator
 from motif.players.ranking import cube_model_of
@@ -109,6 +109,7 @@ class Review:
             "length": self.record.length,
             "player": self.evaluator.name,
             "rolls": len(self._walk.rolls),
+            **occasion_of(self.record)._asdict(),
             "score_jumps": [jump._asdict() for jump in score_jumps(self.record)],
             "illegal_plays": [one._asdict() for one in illegal_plays(self.record)],
         }

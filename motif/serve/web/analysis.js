@@ -21,7 +21,7 @@ const MILLI = 1000;
 /** Millipoints; smaller ones would be 0.000. */
 const LEAST = 0.5;
 
-/** The latest review, which goes on after its view was left. */
+/** The latest review, which outlives its view. */
 let running = null;
 
 function begun(asked) {
@@ -115,7 +115,7 @@ export class Analysis {
     show(this.actions, step("previous", -1), step("next", 1), button(t("why"), () => this.explain(), { id: "explain", primary: true }),
       button(t("all plays"), () => this.hint(), { id: "all-plays" }), this.setUp = linkTo(t("open position"), "#/position"));
     show(this.panel,
-      h("section", h("div", { class: "match-head" }, h("h2", title), linkTo(t("another match"), "#/analyse")), this.bar, this.curve, this.faults(), buttons(labelled("i am", this.seats), this.learn)),
+      h("section", h("div", { class: "match-head" }, h("h2", title), linkTo(t("another match"), "#/analyse")), h("small", [match.event, match.site, match.date].filter(Boolean).join(", ")), this.bar, this.curve, this.faults(), buttons(labelled("i am", this.seats), this.learn)),
       h("section", { class: "card" }, this.candidates, this.advice),
       section(t("decisions"), buttons(labelled("show", this.filter), labelled("of whom", this.whom)), decisions, this.sum),
       this.totals);
@@ -123,7 +123,7 @@ export class Analysis {
     fitted(this.curve, () => this.drawCurve());
   }
 
-  /** Faults of the record; older analyses have none. */
+  /** Faults of the record. */
   faults() {
     const { score_jumps: jumps = [], illegal_plays: plays = [] } = this.match;
     return [jumps.map(({ game, begins, ended }) => source(t("score jump", { game, begins: begins.join("–"), ended: ended.join("–") }))),
@@ -222,7 +222,7 @@ export class Analysis {
   fill() {
     const filter = this.filter.value, shown = this.decisions.map((one, number) => ({ one, number })).filter(({ one }) => this.passes(one));
     if (filter === "errors") shown.sort((a, b) => b.one.error - a.one.error);
-    // Totals include errors too small to list.
+    // Totals include small errors.
     const summed = filter === "errors" ? this.decisions.filter((one) => this.isOfWhom(one)) : shown.map(({ one }) => one);
     const cost = figure(summed.reduce((sum, one) => sum + (one.counts ? one.error : 0), 0) / MILLI, 3);
     show(this.sum, filter !== "all" && shown.length ? t("errors in all", { count: shown.length, cost }) : "");

@@ -18,7 +18,7 @@ import { forget, frame, player, retried } from "./view.js";
 const LAST = "motif-game", TUTOR = "motif-tutor";
 /** Milliseconds until presses on the board and Pass count; earlier ones were meant for what was there. */
 const SETTLED = 400;
-/** Smallest error, in points, that is warned of. */
+/** Smallest error warned of, in points. */
 const LIMIT = 0.05;
 const UNTUTORED = ["next", "undo", "resign"];
 const OPENING = { board: START, cube: CENTRED };
@@ -309,7 +309,7 @@ export class Game {
     this.mover.unlock();
   }
 
-  /** Shows the game as it is on the server. */
+  /** Shows the server's game. */
   reload() {
     return retried(this.notice, async () => {
       const state = await get(this.path);

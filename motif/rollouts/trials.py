@@ -183,9 +183,7 @@ def tally_trials(
     tallies = [Tally(columns, settings.rolls_of(int(item))) for item in items[::together]]
     settled: set[int] = set()
     stops = settings.se > 0
-    at_once = settings.rules().trials_at_once(together)
-    portion = TRIALS_A_CHECK if stops else max(1, min(at_once, _TRIALS_AT_ONCE // together))
-    portion = min(settings.trials, portion)
+    portion = _trials_in_portion(settings, together)
     boards_at_once = together * (1 if stops else max(1, _TRIALS_AT_ONCE // (portion * together)))
 
     def calls() -> Iterator[tuple[Portion]]:
@@ -194,12 +192,14 @@ def tally_trials(
             for first in range(0, settings.trials, portion):
                 if start // together in settled:
                     break
-                count = min(portion, settings.trials - first)
-                yield (Portion(packed[rows], items[rows], first, count, start),)
+                yield (
+                    Portion(packed[rows], items[rows], first, min(portion, settings.trials - first), start),
+                )
 
-    workers = worker_count(jobs)
-    if settings.trials <= portion and len(packed) <= boards_at_once:
-        workers = 1
+    is_one = settings.trials <= portion and len(packed) <= boards_at_once
+    workers = min(worker_count(jobs), 1) if is_one else worker_count(jobs)
+    if player.without_lookahead is not player:
+        portion = min(portion, ROUND)  # a trial takes long, and the progress moves only between portions
     play = _player_of(player, settings, cube, after_a_play)
     with (
         progress(label, len(tallies) * settings.trials) as advance,
@@ -211,12 +211,20 @@ def tally_trials(
                 if number in settled:
                     continue
                 rows = values[board : board + together]
-                tallies[number].add(rows.transpose(1, 0, 2).reshape(-1, columns))
+                tally = tallies[number]
+                tally.add(rows.transpose(1, 0, 2).reshape(-1, columns))
                 advance(rows.shape[1])
-                if stops and error_of(tallies[number]) <= settings.se:
+                if stops and not tally.trials % TRIALS_A_CHECK and error_of(tally) <= settings.se:
                     settled.add(number)
-                    advance(settings.trials - tallies[number].trials)
+                    advance(settings.trials - tally.trials)
     return tallies
+
+
+def _trials_in_portion(settings: RolloutSettings, together: int) -> int:
+    """Return the number of trials of each of `together` boards per task of a worker."""
+    at_once = settings.rules().trials_at_once(together)
+    portion = TRIALS_A_CHECK if settings.se > 0 else max(1, min(at_once, _TRIALS_AT_ONCE // together))
+    return min(settings.trials, portion)
 
 
 def results_of_trials(

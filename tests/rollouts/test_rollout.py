@@ -47,6 +47,13 @@ def test_progress_counts_trials():
         heard.clear()
 
 
+def test_progress_moves_while_trials_with_lookahead_are_played():
+    heard = []
+    with heard_by(lambda what, done, total: heard.append((done, total))):
+        rolled(Position.start(), LookaheadEvaluator(PUBEVAL, 1), trials=80, cut=1)
+    assert heard == [(0, 80), (36, 80), (72, 80), (80, 80)]
+
+
 # Name, own checkers, the opponent's in the opponent's numbering, and the five probabilities.
 CERTAIN: list[tuple[str, dict[int, int], dict[int, int], list[int]]] = [
     ("the player on roll wins", {1: 1}, {1: 1}, [1, 0, 0, 0, 0]),

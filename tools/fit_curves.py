@@ -51,7 +51,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 SHARES = (0.1, 0.01, 0.001, 0.0001)
 """Errors above the minimum, the columns of the table."""
 _RIDGE = 5.0
-_LEAST_DRAWN = 1e-6
+_MIN_DRAWN = 1e-6
 """Share above the minimum at which the picture ends."""
 _SIGNIFICANT = 10.0
 
@@ -116,7 +116,7 @@ def draw(curves: Sequence[Curve], path: Path) -> None:
         upper, lower = figure.subplots(2, 1, sharey=True)
         for curve in curves:
             above = [100 * (error / least - 1) for error in curve.errors[1:]]
-            drawn = [k for k, share in enumerate(above) if share > 100 * _LEAST_DRAWN]
+            drawn = [k for k, share in enumerate(above) if share > 100 * _MIN_DRAWN]
             look = {"markersize": 4, **METHODS[curve.method][1]}
             upper.plot([1 + k for k in drawn], [above[k] for k in drawn], **look)
             lower.plot([curve.seconds[1 + k] for k in drawn], [above[k] for k in drawn], **look)

@@ -29,7 +29,7 @@ from motif.runtime.package import VERSION
 from tools.marked_page import reporting
 
 _METHOD = "mean"
-_LEAST_SIMILAR = 0.9
+_MIN_SIMILARITY = 0.9
 """Least cosine between the inputs of matched units of weights that began at the same ones."""
 
 
@@ -108,7 +108,7 @@ def _matched(layer: HiddenLayer, like: HiddenLayer, name: str) -> HiddenLayer:
     """Return `layer` with its units in the order of the most similar ones of `like`."""
     similar = _directions(like) @ _directions(layer).T
     rows, order = linear_sum_assignment(-similar)
-    if similar[rows, order].min() < _LEAST_SIMILAR:
+    if similar[rows, order].min() < _MIN_SIMILARITY:
         raise FitError(f"the hidden units of {name} differ too much: all weights must begin at the same ones")
     return replace(
         layer,

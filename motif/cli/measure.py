@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from motif.benchmarks.losses import ByGroup, PairedRate
     from motif.board.packed import Board
 
-_USUALLY_SHOWN, _MOST_SHOWN = 20, 1000
+_USUALLY_SHOWN, _MAX_SHOWN = 20, 1000
 """Default and maximum number of worst decisions on a page."""
 
 
@@ -53,7 +53,7 @@ def benchmark(
     ],
     player: PlayerOption = DEFAULT_PLAYER,
     versus: Annotated[str | None, player_option("Player to compare with, decision by decision.")] = None,
-    worst: Annotated[int | None, option("Number of worst decisions to show.", min=1, max=_MOST_SHOWN)] = None,
+    worst: Annotated[int | None, option("Number of worst decisions to show.", min=1, max=_MAX_SHOWN)] = None,
     html: Annotated[
         Path | None, html_option(f"HTML page of the worst decisions to write; {_USUALLY_SHOWN} by default.")
     ] = None,
@@ -215,7 +215,7 @@ def speed(
     print_table(("per second", "one core", "all cores"), rows)
 
 
-_MOST_BEST = 3
+_MAX_BEST = 3
 """Number of best plays to show per decision."""
 _Rate = TypeVar("_Rate")
 
@@ -267,7 +267,7 @@ def _print_worst(decisions: "Sequence[WorstDecision]") -> None:
     for number, decision in enumerate(decisions, 1):
         roll = "{}{}".format(*decision.roll)
         line = "" if decision.line is None else f", line {decision.line}"
-        best = " or ".join(play.notation for play in decision.best[:_MOST_BEST])
+        best = " or ".join(play.notation for play in decision.best[:_MAX_BEST])
         at_least = "" if decision.is_listed else "at least "
         place = f"{decision.class_name}, {decision.path}{line}"
         say(f"\n{number}. {gnubg_id(decision.position)} {roll}  {place}")

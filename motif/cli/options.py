@@ -87,7 +87,7 @@ def _paths(begun: str, suffixes: tuple[str, ...] = WEIGHT_SUFFIXES) -> Iterator[
             yield before + path.name
 
 
-_LARGEST_SEED = 2**53
+_MAX_SEED = 2**53
 """Largest seed of a command: any JSON reader preserves whole numbers up to it, and seeds are in the JSON."""
 DEFAULT_PLAYER = default_player()
 """Name of the default player."""
@@ -101,8 +101,8 @@ def _checked_jobs(jobs: int | None) -> int | None:
 
 def checked_seed(seed: int | None) -> int | None:
     """Return `seed`, which may be None; raises `SettingError` if it is out of range."""
-    if seed is not None and not 0 <= seed <= _LARGEST_SEED:
-        raise SettingError(f"seed must be 0 to {_LARGEST_SEED}, not {seed}", "seed")
+    if seed is not None and not 0 <= seed <= _MAX_SEED:
+        raise SettingError(f"seed must be 0 to {_MAX_SEED}, not {seed}", "seed")
     return seed
 
 

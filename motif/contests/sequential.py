@@ -28,9 +28,9 @@ _SUMS = 4 * _MAX_POINTS + 1
 """Number of possible sums of a pair's points, -6 to 6."""
 _PAIR_MEANS = np.arange(_SUMS) / 2 - _MAX_POINTS
 # x - m is -6 to 6, and a bet cannot lose more than all the money.
-_LARGEST_BET = 0.16
+_MAX_BET = 0.16
 _SIZES = 8
-_ONE_WAY = _LARGEST_BET / 2.0 ** np.arange(_SIZES)
+_ONE_WAY = _MAX_BET / 2.0 ** np.arange(_SIZES)
 _BETS = np.concatenate([_ONE_WAY, -_ONE_WAY])
 
 

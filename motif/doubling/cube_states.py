@@ -38,7 +38,7 @@ from motif.runtime.sized_cache import kept_within
 MATCH_CHECKERS = 4
 """Maximum number of checkers per side for which match values of all positions are computed."""
 _KEPT = 256
-_MOST_BYTES = 128_000_000
+_MAX_BYTES = 128_000_000
 """Maximum size of the exact tables of match values in the cache, 1 to 9 MB each."""
 
 
@@ -106,7 +106,7 @@ def _without_table(state: MatchState, table: MatchEquityTable | None, efficiency
     )
 
 
-@kept_within(_MOST_BYTES, lambda table: table.nbytes)
+@kept_within(_MAX_BYTES, lambda table: table.nbytes)
 def _match_table(state: MatchState, table: MatchEquityTable | None) -> FloatArray:
     if state.own_score <= state.opponent_score:
         values = match_values(state, MATCH_CHECKERS, table)

@@ -49,7 +49,7 @@ ARTICLE_WEIGHTS = {
 """The article's weights by feature."""
 
 NAME, _FORMAT = "bras", "motif-bras/1"
-_LARGEST = 1000.0
+_MAX_NUMBER = 1000.0
 """Limit of weights and sigma: beyond it every score is 0 or 100."""
 _MIN_SIGMA = 0.001
 
@@ -148,9 +148,9 @@ def read_formula(path: Path) -> BrasFormula:
 
 
 def _number(entry: Entry) -> float:
-    """Return the number of an entry, which must be below `_LARGEST` in magnitude."""
-    if not abs(entry.number()) < _LARGEST:
-        entry.fail(f"must be a number below {_LARGEST:g}, not {entry.value:g}")
+    """Return the number of an entry, which must be below `_MAX_NUMBER` in magnitude."""
+    if not abs(entry.number()) < _MAX_NUMBER:
+        entry.fail(f"must be a number below {_MAX_NUMBER:g}, not {entry.value:g}")
     return float(entry.value)
 
 

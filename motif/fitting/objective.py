@@ -57,7 +57,7 @@ _FLAT = 1e-4
 """Share of the link's steepest slope below which a position counts as saturated."""
 _FLAT_SHARE = 0.5
 """Maximum share of the squared residuals for saturated positions."""
-_LARGEST_SWING = 10.0
+_MAX_SWING = 10.0
 """Maximum change of the raw prediction by a term; 10 moves a probability from 0.5 to within 2e-9 of 1."""
 _CANDIDATES = 3
 """Number of weights that are checked for growth without bound."""
@@ -130,13 +130,13 @@ class Objective:
     def diverging_weight(self, weights: FloatArray, point: Linearization) -> int | None:
         """Return the number of a weight that grows without bound, if there is one.
 
-        Such a weight moves the raw prediction by more than `_LARGEST_SWING` at its term's largest value, and
+        Such a weight moves the raw prediction by more than `_MAX_SWING` at its term's largest value, and
         doubling it, or all weights, would not raise the error of the labels: the term separates labels on the
         bounds.
         """
         swings = np.abs(weights) * self._largest_values()
         largest = np.argsort(-swings, kind="stable")[:_CANDIDATES]
-        candidates = [int(k) for k in largest if swings[k] > _LARGEST_SWING]
+        candidates = [int(k) for k in largest if swings[k] > _MAX_SWING]
         error = self._error_of_labels(point)
         if candidates and self._error_of_labels(self.at(2 * weights)) <= error:
             return candidates[0]

@@ -24,7 +24,7 @@ from motif.fitting.terms import Terms
 from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import FitError
 
-LARGEST_FEATURE = 1e6
+MAX_FEATURE = 1e6
 """Limit of features, so that products of two are well within the range of float32."""
 _ROWS_AT_ONCE = 1 << 16
 """Rows checked at once."""
@@ -235,7 +235,7 @@ def _checked_features(features: npt.ArrayLike) -> Float32Array:
     with np.errstate(over="ignore"):
         array = np.ascontiguousarray(features, np.float32)
     for begin in range(0, len(array), _ROWS_AT_ONCE):
-        usable = np.abs(array[begin : begin + _ROWS_AT_ONCE]) <= LARGEST_FEATURE  # False for NaN too
+        usable = np.abs(array[begin : begin + _ROWS_AT_ONCE]) <= MAX_FEATURE  # False for NaN too
         if not usable.all():
             row, column = np.argwhere(~usable)[0] + (begin, 0)
             value = array[row, column]

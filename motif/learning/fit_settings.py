@@ -17,7 +17,7 @@ from motif.runtime.settings import (
 
 _RANKING, _HIDDEN_RANKING = 5.0, 10.0
 _HIDDEN_PASSES = 12
-_LARGEST = 1_000_000
+_MAX_COUNT = 1_000_000
 """Largest penalty, ranking weight, threshold and tolerance, far above useful ones.
 
 With much larger ones, numbers of a fit would overflow, some of which have single precision.
@@ -141,7 +141,7 @@ class FitSettings(SettingFields):
 
 
 def check_size(name: str, value: float | None) -> None:
-    """Raise `FitError` unless the setting called `name` is None, or at least 0 and at most `_LARGEST`."""
+    """Raise `FitError` unless the setting called `name` is None, or at least 0 and at most `_MAX_COUNT`."""
     if value is not None:
         require(0 <= value <= sys.float_info.max, name, value, "finite and at least 0", FitError)
-        require(value <= _LARGEST, name, value, f"at most {_LARGEST:,}", FitError)
+        require(value <= _MAX_COUNT, name, value, f"at most {_MAX_COUNT:,}", FitError)

@@ -53,7 +53,7 @@ X2 = _difference("x2", "length of the longest prime times the other side's ancho
 BRAS_SET = _builder.build()
 
 _HOME_RISK, _OUTFIELD_RISK, _FAR_RISK = 15, 10, 12
-_LONGEST_PRIME = 6
+_MAX_PRIME = 6
 _MAX_STACK = 5
 _ONE = np.uint64(1)
 
@@ -95,8 +95,8 @@ def measure_bras(words, packed, own, own_made, other, other_made, out):
     home, other_home = _count(own_made & HOME_POINTS), _count(other_made & HOME_POINTS)
     anchors = _count(own_made & OPPONENT_HOME_POINTS)
     other_anchors = _count(other_made & OPPONENT_HOME_POINTS)
-    prime = min(longest_run(own_made & ALL_POINTS), _LONGEST_PRIME)
-    other_prime = min(longest_run(other_made & ALL_POINTS), _LONGEST_PRIME)
+    prime = min(longest_run(own_made & ALL_POINTS), _MAX_PRIME)
+    other_prime = min(longest_run(other_made & ALL_POINTS), _MAX_PRIME)
     off = CHECKERS - checkers_on_board(words, 0)
     other_off = CHECKERS - checkers_on_board(words, PACKED_WORDS // 2)
     out[PIP] = other_pips - pips

@@ -44,7 +44,7 @@ _PORTS_TO_TRY = 5
 _SECONDS_TO_START = 60.0
 _SECONDS_TO_ANSWER = 120.0
 _SECONDS_BETWEEN_CALLS = 0.002
-_MOST_READ = 4096
+_MAX_READ = 4096
 _LAST_WORDS = 2000
 # Environment variables that would misdirect gnubg's own Python or open windows.
 _NOT_FOR_GNUBG = ("PYTHON", "DISPLAY", "WAYLAND_DISPLAY")
@@ -104,7 +104,7 @@ class GnubgProcess:
             self._socket.sendall(question.encode() + b"\n")
             answer = b""
             while not answer.endswith(b"\n"):
-                part = self._socket.recv(_MOST_READ)
+                part = self._socket.recv(_MAX_READ)
                 if not part:
                     raise ConnectionResetError
                 answer += part

@@ -58,7 +58,7 @@ def _draw_points(
     axes.grid(axis="x", visible=False)
 
 
-_NAME_LETTERS, _LONGEST_NAME = 20, 40
+_NAME_LETTERS, _MAX_NAME = 20, 40
 _ROW, _REST = 0.42, 1.5
 """Height in inches of a player's row and of everything else."""
 _ROOM = 0.8
@@ -115,7 +115,7 @@ def _draw_ratings(axes: Axes, ratings: Ratings, order: tuple[int, ...], digits: 
 def _short(name: str) -> str:
     """Return `name` on short lines; a long one is abbreviated in the middle."""
     name = encodable(name)
-    if len(name) > _LONGEST_NAME:
-        half = (_LONGEST_NAME - 1) // 2
+    if len(name) > _MAX_NAME:
+        half = (_MAX_NAME - 1) // 2
         name = f"{name[:half]}…{name[-half:]}"
     return fill(name, _NAME_LETTERS)

@@ -42,7 +42,7 @@ _IN_WORDS: dict[type, str] = {
 }
 MAX_DEPTH = 20
 """Maximum depth of nested lists and mappings."""
-LONGEST_SCALAR = 10_000
+MAX_SCALAR = 10_000
 """Maximum length of a text or number in characters."""
 _TRUTH: dict[str, Any] = {"true": True, "false": False}
 _C_OR_PYTHON: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -263,8 +263,8 @@ def _check_shape(text: str) -> None:
     for event in yaml.parse(text, _C_OR_PYTHON):
         if isinstance(event, yaml.ScalarEvent):
             values += 1
-            if len(event.value) > LONGEST_SCALAR:
-                raise YamlTextError(f"{_line(event)}: a value has more than {LONGEST_SCALAR} characters")
+            if len(event.value) > MAX_SCALAR:
+                raise YamlTextError(f"{_line(event)}: a value has more than {MAX_SCALAR} characters")
         elif isinstance(event, yaml.CollectionStartEvent):
             values += 1
             depth += 1

@@ -100,7 +100,7 @@ class ClusterError(MotifError):
 TRACEBACK_VARIABLE = "MOTIF_TRACEBACK"
 """Environment variable that makes internal errors print their traceback."""
 _MAX_SHOWN = 40
-_LONGEST_LINE = 1000
+_MAX_LINE = 1000
 _CUT = "..."
 
 
@@ -138,4 +138,4 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 
 def plain_text(text: str) -> str:
     """Return `text` if it is one short line, otherwise its `shown` form."""
-    return text if text.isprintable() and len(text) <= _LONGEST_LINE else shown(text)
+    return text if text.isprintable() and len(text) <= _MAX_LINE else shown(text)

@@ -274,7 +274,7 @@ def _flush_folder(folder: Path) -> None:
 
 LOCK = ".lock"
 _HOLDER = re.compile(r"process \d+ on .*", re.ASCII)
-_LONGEST_HOLDER = 1000
+_MAX_HOLDER = 1000
 """Content of a lock, and bytes that are read of it."""
 _SETTLED = 60
 """Seconds after which a process has locked its scratch folder."""
@@ -363,7 +363,7 @@ def _is_own_lock(path: Path) -> bool:
         return False
     try:
         with open(path, "rb") as handle:
-            said = handle.read(_LONGEST_HOLDER)
+            said = handle.read(_MAX_HOLDER)
     except OSError:  # Windows refuses to read a lock that is held
         return True
     return not said or _HOLDER.fullmatch(said.decode("utf-8", "replace")) is not None

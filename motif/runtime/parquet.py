@@ -35,14 +35,14 @@ _TOTAL_UNPACKED, _TOTAL_PACKED, _PAGE_OFFSETS = 6, 7, (9, 11)
 """Field numbers of the facts about a column."""
 _AFTER_FOOTER = 8
 """Bytes at the end of a file: the length of the footer, and the name of the format."""
-_LONGEST_FOOTER = 1 << 22
+_MAX_FOOTER = 1 << 22
 _UNPACKED_SIZE, _PACKED_SIZE, _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_2 = 2, 3, 5, 7, 8
 """Field numbers of a page's header."""
 _ENCODING = {_DATA_PAGE: 2, _DICTIONARY_PAGE: 2, _DATA_PAGE_2: 4}
 """Field number of the encoding in the header of each kind of page."""
 _DELTA_BYTE_ARRAY = 7
 """Encoding of texts by shared prefixes, which can expand to any size."""
-_LONGEST_HEADER, _MOST_VALUES = 1 << 16, 100
+_MAX_HEADER, _MAX_VALUES = 1 << 16, 100
 """Bytes and values that the header of a page may have; pyarrow writes up to 30 values."""
 _STOP, _TRUE, _FALSE, _BYTE, _I64, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 0, 1, 2, 3, 6, 7, 8, 9, 10, 12
 """Types of Thrift's compact protocol; those between `_BYTE` and `_I64` are integers, too."""
@@ -121,7 +121,7 @@ def _chunks(handle: BinaryIO) -> list[_Chunk]:
     """
     end = handle.seek(-_AFTER_FOOTER, os.SEEK_END)
     size = int.from_bytes(handle.read(4), "little")
-    if size > min(end, _LONGEST_FOOTER):
+    if size > min(end, _MAX_FOOTER):
         raise ValueError("the footer is too long")
     handle.seek(end - size)
     groups = _Header(handle.read(size), size).struct().get(_ROW_GROUPS)
@@ -150,7 +150,7 @@ def _pages(handle: BinaryIO, chunk: _Chunk) -> Iterator[int]:
     place, end = chunk.start, chunk.start + chunk.packed
     while place < end:
         handle.seek(place)
-        header = _Header(handle.read(_LONGEST_HEADER), _MOST_VALUES)
+        header = _Header(handle.read(_MAX_HEADER), _MAX_VALUES)
         fields = header.struct()
         unpacked, packed = fields.get(_UNPACKED_SIZE), fields.get(_PACKED_SIZE)
         if not (isinstance(unpacked, int) and isinstance(packed, int) and unpacked >= 0 and packed >= 0):

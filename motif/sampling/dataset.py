@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _PLAIN_COLUMNS = ("equity", "equity_se", "trials", "game", "ply", "decision", "chosen")
 """Columns of a part that are unchanged fields of `Dataset`."""
-_LEAST = {"equity_se": 0, "trials": 1, "game": 0, "ply": 0, "decision": 0}
+_MINIMA = {"equity_se": 0, "trials": 1, "game": 0, "ply": 0, "decision": 0}
 """Smallest values of columns."""
 _ROUNDING = 0.01
 """Difference, in points, between an equity in a table and that of its rounded probabilities."""
@@ -362,7 +362,7 @@ def _check_rows(data: Dataset, name: str, right: BoolArray, rule: str, where: st
 
 def _check_ranges(data: Dataset, where: str = "") -> None:
     """Raise `DatasetError`, which begins with `where`, for the first value too small, or infinite."""
-    for name, least in _LEAST.items():
+    for name, least in _MINIMA.items():
         # A standard error may be NaN.
         _check_rows(data, name, ~(getattr(data, name) < least), f"at least {least}", where)
     _check_rows(data, "equity_se", ~np.isinf(data.equity_se), "finite", where)
@@ -402,7 +402,7 @@ def _column(table: FrameLike, name: str, dtype: npt.DTypeLike, count: int) -> np
     is_right, rule = is_truth, "True or False"
     if wanted.kind == "i":
         low, high = np.iinfo(wanted).min, np.iinfo(wanted).max
-        low = _LEAST.get(name, low)
+        low = _MINIMA.get(name, low)
         is_right, rule = partial(_is_whole, low=low, high=high), f"a whole number from {low} to {high}"
     if values.dtype != wanted:
         for row, value in enumerate(values.tolist()):

@@ -318,7 +318,7 @@ def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.generic]:
     return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
 
 
-_LONGEST_SAID = 100
+_MAX_SAID = 100
 
 
 _HASHES = {"player": "player_fingerprint", "label": "label_fingerprint"}
@@ -389,7 +389,7 @@ def _plies(player: object) -> str:
 
 def _said(value: object) -> str:
     """Return `value` as text, shortened only if it is longer than a fingerprint."""
-    return repr(value) if isinstance(value, str) and len(value) <= _LONGEST_SAID else shown(value)
+    return repr(value) if isinstance(value, str) and len(value) <= _MAX_SAID else shown(value)
 
 
 def _is_whole(folder: Path, part: DatasetPart) -> bool:

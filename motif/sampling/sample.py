@@ -216,9 +216,9 @@ OUTCOME = "outcome"
 """Value of the setting `label` for labels from the results of recorded games."""
 _PARTS = 64
 """Approximate number of parts of a dataset; unfinished parts are lost if a run is killed."""
-_LARGEST_PART = 50_000
+_MAX_PART = 50_000
 """Approximate maximum number of positions per part; a large dataset has more parts."""
-_FEWEST_POSITIONS = 1e-6
+_MIN_POSITIONS = 1e-6
 """Lower bound of the estimated number of positions per game."""
 _DECISIONS_A_GAME = np.array([41, 5, 13])
 """Mean number of decisions per game by position class, in self-play."""
@@ -372,13 +372,13 @@ def _label_name(settings: SampleSettings, player: str) -> str:
 
 def games_a_part(settings: SampleSettings) -> int:
     """Return the number of games per part."""
-    return max(1, min(-(-settings.games // _PARTS), int(_LARGEST_PART / _positions_a_game(settings))))
+    return max(1, min(-(-settings.games // _PARTS), int(_MAX_PART / _positions_a_game(settings))))
 
 
 def _positions_a_game(settings: SampleSettings) -> float:
     """Estimate the number of recorded positions per game, which is above 0."""
     plays = min(settings.candidates or _PLAYS_A_DECISION, _PLAYS_A_DECISION)
-    return max(float(settings.rates() @ _DECISIONS_A_GAME) * plays, _FEWEST_POSITIONS)
+    return max(float(settings.rates() @ _DECISIONS_A_GAME) * plays, _MIN_POSITIONS)
 
 
 def games_a_call(settings: SampleSettings, labeller: Evaluator | None) -> int:

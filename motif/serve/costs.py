@@ -17,7 +17,7 @@ from motif.evaluators.lookahead import LookaheadEvaluator
 from motif.players.ranking import FULL_DEPTH
 
 _STATIC, _ONE_PLY, _TWO_PLIES, _ROLLED, _PLAYED_OUT = range(5)
-_MOST_OFF = 4
+_MAX_OFF = 4
 """Most checkers that a play bears off."""
 
 
@@ -81,6 +81,6 @@ def may_play_out(evaluator: Evaluator, position: Position) -> bool:
     if not isinstance(evaluator, LookaheadEvaluator):
         return False
     own = np.maximum(position.board, 0)
-    off = np.clip(_MOST_OFF - (np.cumsum(own) - own), 0, own)
+    off = np.clip(_MAX_OFF - (np.cumsum(own) - own), 0, own)
     boards = np.stack([position.board, position.board - off]).astype(np.int8)
     return bool(evaluator.plays_out(boards).any())

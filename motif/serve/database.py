@@ -27,7 +27,7 @@ from motif.runtime.errors import FileError, MotifError, plain_text
 from motif.runtime.files import make_folder, reason
 from motif.runtime.layout import counted, listed
 
-LONGEST_WAIT = 5.0
+MAX_WAIT = 5.0
 """Time to wait for other threads, and for another process that is writing."""
 _SECONDS_TO_OPEN = 30.0
 """Time to wait for another server that opens, and perhaps replaces, a database."""
@@ -74,7 +74,7 @@ class Database:
 
     A subclass sets `KEPT`, the plural of what is stored, the `FILE` name, the `VERSION` of the `TABLES`, in
     SQL, and by the name of a table its `COLUMNS`, the key first, and what one `ROW` is.  Every method raises
-    `StorageError` where the database cannot be read or written, or is locked for longer than `LONGEST_WAIT`.
+    `StorageError` where the database cannot be read or written, or is locked for longer than `MAX_WAIT`.
     """
 
     KEPT: ClassVar[str]
@@ -123,7 +123,7 @@ class Database:
 
     def done(self, work: Callable[[sqlite3.Connection], _Result], begin: str = "BEGIN IMMEDIATE") -> _Result:
         """Do `work` in a transaction; a damaged database is replaced first."""
-        end = time.monotonic() + LONGEST_WAIT
+        end = time.monotonic() + MAX_WAIT
 
         def attempt() -> _Result:
             with self._begun(begin, end) as connection:  # which is committed, or rolled back after an error
@@ -141,7 +141,7 @@ class Database:
     @contextmanager
     def _taken(self) -> Iterator[None]:
         """Hold the lock of this process's threads."""
-        if not self._lock.acquire(timeout=LONGEST_WAIT):
+        if not self._lock.acquire(timeout=MAX_WAIT):
             raise StorageError(f"the stored {self.KEPT} are in use; try again later")
         try:
             yield
@@ -214,9 +214,7 @@ class Database:
             raise StorageError(f"{self.KEPT} cannot be stored: {path.name} is not a regular file")
         if facts.st_mode & 0o077:
             path.chmod(0o600)
-        connection = sqlite3.connect(
-            path, timeout=LONGEST_WAIT, isolation_level=None, check_same_thread=False
-        )
+        connection = sqlite3.connect(path, timeout=MAX_WAIT, isolation_level=None, check_same_thread=False)
         try:
             connection.row_factory, connection.text_factory = sqlite3.Row, lenient_text
             connection.execute("PRAGMA journal_mode = WAL")
@@ -320,7 +318,7 @@ def _held(damaged: Path) -> Iterator[None]:
     if os.name != "posix":  # Windows renames no file that is open
         yield
         return
-    connection = sqlite3.connect(damaged, timeout=LONGEST_WAIT, isolation_level=None)
+    connection = sqlite3.connect(damaged, timeout=MAX_WAIT, isolation_level=None)
     try:
         with suppress(sqlite3.Error):
             connection.execute("BEGIN IMMEDIATE")

@@ -22,7 +22,7 @@ from motif.session.session import SessionRules
 
 _Result = TypeVar("_Result")
 router = APIRouter(prefix="/api/v1/games", include_in_schema=False, route_class=BodyRoute)
-_LONGEST_FILE = 2_000_000
+_MAX_FILE = 2_000_000
 SECONDS_TO_FOLLOW = 20.0
 """Estimated time to follow a long match."""
 _SECONDS_TO_JUDGE = 4.5
@@ -59,7 +59,7 @@ class LoadedGameQuestion(Question):
     """A .mat file with games to continue."""
 
     opponent: OpponentName
-    mat: Annotated[str, Field(max_length=_LONGEST_FILE)]
+    mat: Annotated[str, Field(max_length=_MAX_FILE)]
     """The text of the file."""
     seat: Annotated[StrictInt, Field(ge=0, le=1)] = 0
     """Your seat: 0 for the first player of the file, 1 for the second."""

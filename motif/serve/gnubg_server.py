@@ -35,9 +35,9 @@ from motif.runtime.errors import MotifError, PositionError, SettingError
 from motif.runtime.package import VERSION
 from motif.serve.opponent import Opponent
 
-_LONGEST_LINE = 4096
+_MAX_LINE = 4096
 """Maximum bytes of a line; gnubg's board lines have about 150."""
-_LONGEST_ANSWER = 200
+_MAX_ANSWER = 200
 """Maximum characters of an answer: gnubg reads 255, and takes the rest for the next answer."""
 _SECONDS_TO_READ = 60.0
 """Time for a client to read an answer."""
@@ -248,7 +248,7 @@ def _in_numbers(play: Play) -> str:
 def _short(text: str) -> str:
     """Return `text` as a line of ASCII that fits gnubg's buffer."""
     line = " ".join(text.encode("ascii", "backslashreplace").decode().split())
-    return line if len(line) <= _LONGEST_ANSWER else line[: _LONGEST_ANSWER - 3] + "..."
+    return line if len(line) <= _MAX_ANSWER else line[: _MAX_ANSWER - 3] + "..."
 
 
 class _Handler(socketserver.BaseRequestHandler):
@@ -264,7 +264,7 @@ class _Handler(socketserver.BaseRequestHandler):
                 if is_web := line is not None and _HTTP.match(line) is not None:
                     answer: str | None = f"{_ERROR}this is no web server"
                 elif line is None:
-                    answer = f"{_ERROR}a line must have at most {_LONGEST_LINE} bytes"
+                    answer = f"{_ERROR}a line must have at most {_MAX_LINE} bytes"
                 else:
                     answer = self.server.ask(conversation, line)
                 if answer is None:
@@ -317,9 +317,9 @@ def _lines(connection: socket.socket, seconds_left: Callable[[], float]) -> Iter
         *ended, held = (held + part).split(b"\n")
         for line in ended:
             if not overlong:
-                yield None if len(line) > _LONGEST_LINE else line.decode("utf-8", "replace")
+                yield None if len(line) > _MAX_LINE else line.decode("utf-8", "replace")
             overlong = False
-        if len(held) > _LONGEST_LINE:
+        if len(held) > _MAX_LINE:
             if not overlong:
                 yield None
             held, overlong = b"", True
@@ -329,7 +329,7 @@ def _received(connection: socket.socket, seconds: float) -> bytes:
     if seconds <= 0:
         raise TimeoutError
     connection.settimeout(seconds)
-    return connection.recv(_LONGEST_LINE)
+    return connection.recv(_MAX_LINE)
 
 
 class GnubgServer(socketserver.ThreadingTCPServer):

@@ -91,7 +91,7 @@ _DIGITS = 7
 _AT_ONCE = 256
 """Positions of a batch that are answered and encoded together."""
 _EVALUATED_AT_ONCE, _HINTED_AT_ONCE = 2048, 64
-_MOST_LISTED = 60_000_000
+_MAX_LISTED = 60_000_000
 """Maximum bytes of a list of answers."""
 _FILE = {"type": "string", "format": "binary"}
 """Schema of a file in a form."""
@@ -459,10 +459,10 @@ def _listed(name: str, parts: Iterable[list[Record]]) -> bytearray:
         if document[-1:] != b"[":
             document += b","
         document += encoded(record)
-        if len(document) > _MOST_LISTED:
+        if len(document) > _MAX_LISTED:
             instead = "limit the plays of each with plays, or ask" if name == "hints" else "ask"
             raise SettingError(
-                f"the answer would have more than {_MOST_LISTED} bytes: {instead} for fewer positions",
+                f"the answer would have more than {_MAX_LISTED} bytes: {instead} for fewer positions",
                 *(["plays"] if name == "hints" else []),
             )
     document += b"]}"

@@ -21,10 +21,10 @@ from motif.runtime.frames import Record
 from motif.serve.analysis_store import MIN_ERROR
 from motif.serve.questions import EstimateSource, Id, Known, KnownEstimate, Notation
 
-_MOST_CANDIDATES = 100
+_MAX_CANDIDATES = 100
 _ANSWERS = ("take", "pass", "beaver")
 """Answers to a double; the first of equal ones is best."""
-_LONGEST_QUESTION = 10_000
+_MAX_QUESTION = 10_000
 """Largest size of a question as JSON, in characters; those of analyses have about 1,500."""
 
 
@@ -46,7 +46,7 @@ class AskedQuestion(BaseModel):
     error_se: Known | None = None
     """Standard error of the cost of `done`, in millipoints."""
     action: Notation | None = None
-    candidates: Annotated[tuple[JudgedAnswer, ...], Field(max_length=_MOST_CANDIDATES)] = ()
+    candidates: Annotated[tuple[JudgedAnswer, ...], Field(max_length=_MAX_CANDIDATES)] = ()
 
     @model_validator(mode="after")
     def _check_size(self) -> Self:
@@ -55,8 +55,8 @@ class AskedQuestion(BaseModel):
             size = len(json.dumps(self.model_dump(), allow_nan=False))
         except ValueError:
             raise PydanticCustomError("number", "numbers must be finite") from None
-        if size > _LONGEST_QUESTION:
-            raise PydanticCustomError("size", f"must have at most {_LONGEST_QUESTION} characters")
+        if size > _MAX_QUESTION:
+            raise PydanticCustomError("size", f"must have at most {_MAX_QUESTION} characters")
         return self
 
 

@@ -42,8 +42,8 @@ _OWNERS = {"center": None, "centre": None, **_SIDES}
 _SWITCHES = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 _ROLES = ("chequer", "cube", "turn")
 _LIMITS = ("movetime", "depth", "nodes", "trials")
-_LONGEST_NUMBER = len(str(SEED_LIMIT))
-LONGEST_LINE = 4096
+_MAX_DIGITS = len(str(SEED_LIMIT))
+MAX_LINE = 4096
 """Characters, with the end of the line; usual lines have about 200."""
 _AUTHOR = "the authors of motif"
 _NAMES = {OWN_BAR: "bar", OFF: "off"}
@@ -145,8 +145,8 @@ class UbgiEngine:
 
     def answers(self, line: str) -> Sequence[str]:
         """Return the lines that answer `line`; none for commands without an answer."""
-        if len(line) > LONGEST_LINE:
-            return (f"error {BAD_COMMAND} the line is longer than {LONGEST_LINE} characters",)
+        if len(line) > MAX_LINE:
+            return (f"error {BAD_COMMAND} the line is longer than {MAX_LINE} characters",)
         text = line.strip()
         words = text.split()
         if not words:
@@ -346,11 +346,11 @@ class UbgiEngine:
 
 
 def input_lines(stream: TextIO) -> Iterator[str]:
-    """Yield the lines of `stream`; of one that is longer than `LONGEST_LINE` only the beginning is kept."""
-    while line := stream.readline(LONGEST_LINE + 1):
+    """Yield the lines of `stream`; of one that is longer than `MAX_LINE` only the beginning is kept."""
+    while line := stream.readline(MAX_LINE + 1):
         yield line
-        while len(line) > LONGEST_LINE and not line.endswith("\n"):
-            line = stream.readline(LONGEST_LINE + 1)
+        while len(line) > MAX_LINE and not line.endswith("\n"):
+            line = stream.readline(MAX_LINE + 1)
 
 
 def _steps(play: Play) -> str:
@@ -379,7 +379,7 @@ def _pairs(words: list[str], known: Sequence[str]) -> dict[str, str]:
 
 
 def _number(word: str, least: int = 0) -> int:
-    is_number = word.isascii() and word.isdigit() and len(word) <= _LONGEST_NUMBER
+    is_number = word.isascii() and word.isdigit() and len(word) <= _MAX_DIGITS
     if not (is_number and least <= int(word) < SEED_LIMIT):
         span = f"{least} to {SEED_LIMIT - 1}"
         raise RefusalError(BAD_VALUE, f"{quoted(word)} must be a whole number from {span}")

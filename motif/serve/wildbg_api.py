@@ -26,7 +26,7 @@ from motif.serve.costs import RequestKind, effort_of
 from motif.serve.engine_service import EngineService
 
 router = APIRouter(tags=["wildbg"])
-_LONGEST_MATCH = 25
+_MAX_LENGTH = 25
 _MIN_COUNT, _MAX_COUNT = -128, 127
 """Range of a number of checkers, as in wildbg."""
 
@@ -100,8 +100,8 @@ def _state(own: int, opponent: int, crawford: bool) -> MatchState | None:
     """Return the match of a score, or None for money; raises `PositionError` for an impossible score."""
     if own == opponent == 0:
         return None
-    if not (0 < own <= _LONGEST_MATCH and 0 < opponent <= _LONGEST_MATCH):
-        raise PositionError(f"x_away and o_away must be 1 to {_LONGEST_MATCH}, or both 0 for money.")
+    if not (0 < own <= _MAX_LENGTH and 0 < opponent <= _MAX_LENGTH):
+        raise PositionError(f"x_away and o_away must be 1 to {_MAX_LENGTH}, or both 0 for money.")
     length = max(own, opponent)
     return MatchState(length, length - own, length - opponent, crawford=crawford)
 
@@ -167,7 +167,7 @@ def _parameters(*, with_dice: bool) -> list[Record]:
         (f"p{place}", False, 0 if place == OWN_BAR else -CHECKERS, CHECKERS * (place > 0), start.get(place))
         for place in range(BOARD_SIZE)
     ]
-    away = [(name, False, 0, _LONGEST_MATCH, None) for name in ("x_away", "o_away")]
+    away = [(name, False, 0, _MAX_LENGTH, None) for name in ("x_away", "o_away")]
     listed = [
         {
             "name": name,

@@ -8,7 +8,7 @@ PROMPT = re.compile(r"^(?P<head>.*) \[(?P<offers>[^\[\]]*)\]: $")
 GOES_ON = {"roll", "take", "pass", "yes", "no"}
 """Words that continue where no play can be typed."""
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-MOST_ANSWERS = 2000
+MAX_ANSWERS = 2000
 
 
 class Robot:
@@ -30,7 +30,7 @@ class Robot:
 
     def answer(self, shown: str) -> str:
         """The next input after `shown`, which ends with a prompt, has appeared."""
-        assert len(self.typed) < MOST_ANSWERS, self.screen[-2000:]
+        assert len(self.typed) < MAX_ANSWERS, self.screen[-2000:]
         self.screen += COLOURS.sub("", shown.replace("\r\n", "\n"))
         found = PROMPT.match(self.screen.rpartition("\n")[2])
         assert found, self.screen[-500:]

@@ -23,8 +23,8 @@ from motif.fitting.significance import STATISTICS_SCHEMA as TERMS_SCHEMA
 from motif.sampling.dataset_files import MANIFEST, SCHEMA
 from tests.board.bgf_writer import HEADER, MAGIC, key, packed
 
-MOST_MEMORY = 300 << 20
-MOST_SECONDS = 10.0
+MAX_MEMORY = 300 << 20
+MAX_SECONDS = 10.0
 """Processor seconds; readers take up to two on an idle machine."""
 MB = 1 << 20
 START = "4HPwATDgc/ABMA"
@@ -430,8 +430,8 @@ def check(answer: list, message: str | None) -> None:
     assert "\n" not in said
     assert len(said) < 2000
     assert any(part in said for part in (message or "").split("|")), said
-    assert memory < MOST_MEMORY, f"{memory >> 20} MB"
-    assert seconds < MOST_SECONDS
+    assert memory < MAX_MEMORY, f"{memory >> 20} MB"
+    assert seconds < MAX_SECONDS
 
 
 @pytest.mark.slow

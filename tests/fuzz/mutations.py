@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 _WORD = re.compile(rb"[\w.+-]+")
 _CHANGES = (1, 1, 1, 2, 3, 5)
-_LONGEST_PIECE = 24
+_MAX_PIECE = 24
 
 ODD_TOKENS: Sequence[bytes] = (
     b"", b"0", b"-0", b"-1", b"1", b"00", b"3.5", b"1e5", b"nan", b"NaN", b"inf", b"-Infinity", b"1e999",
@@ -52,7 +52,7 @@ def _changed(
         return content[:here] + other[draw(st.integers(0, len(other))) :]
     if kind == "word":
         return _another_word(draw, content, seeds, tokens, here)
-    end = here + draw(st.integers(1, _LONGEST_PIECE))
+    end = here + draw(st.integers(1, _MAX_PIECE))
     if kind == "delete":
         return content[:here] + content[end:]
     times = draw(st.integers(2, 5))

@@ -27,11 +27,11 @@ SECONDS_TO_ANSWER = 300.0
 """Seconds after which a reader counts as hanging."""
 SECONDS_TO_WARM_UP = 1200.0
 """Maximum seconds of a first call, which may compile kernels."""
-MOST_MEMORY = 128 << 20
+MAX_MEMORY = 128 << 20
 """Maximum memory in bytes for reading one input of a few thousand bytes."""
 ADDRESS_SPACE = 2 << 30
-LONGEST_MESSAGE = 2000
-_LONGEST_CASE = 20_000
+MAX_MESSAGE = 2000
+_MAX_CASE = 20_000
 """Maximum number of characters shown of a faulty input."""
 
 
@@ -129,17 +129,17 @@ def _run(check: Check, cases: list[Any], folder: Path, must_accept: bool) -> Out
         slowest = max(slowest, taken)
         if taken > seconds:
             problem = f"it took {taken:.1f} seconds"
-        if grown > MOST_MEMORY:
+        if grown > MAX_MEMORY:
             problem = f"it took {grown >> 20} MiB of memory"
         if problem is not None:
-            return f"{check.__name__} on {repr(case)[:_LONGEST_CASE]}\n{problem}"
+            return f"{check.__name__} on {repr(case)[:_MAX_CASE]}\n{problem}"
     return Outcome(accepted, slowest)
 
 
 def _message_fault(message: str) -> str | None:
     if not message or "\n" in message or "\r" in message:
         return f"a message must be one line: {message!r}"
-    if len(message) > LONGEST_MESSAGE:
+    if len(message) > MAX_MESSAGE:
         return f"a message of {len(message)} characters: {message[:200]!r}..."
     return None
 

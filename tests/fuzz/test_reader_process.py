@@ -28,7 +28,7 @@ def behave(how: str, folder) -> None:
     if how == "hang":
         time.sleep(1000)
     if how == "fill memory":
-        np.ones(2 * reader_process.MOST_MEMORY, np.uint8)
+        np.ones(2 * reader_process.MAX_MEMORY, np.uint8)
     if how == "map memory":
         np.empty(1 << 40, np.uint8)
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PROC = Path("/proc")
 GAMES = SampleSettings(player="simple", games=200, trials=2, rate=0.25, noise=0.05, cut=4)
 MILLION = 1_000_000
-MOST_BYTES = 2_000_000_000
+MAX_BYTES = 2_000_000_000
 
 
 def process_tree(root: int) -> list[int]:
@@ -64,4 +64,4 @@ def test_a_million_positions_fit_into_two_gigabytes(tmp_path):
     peak = peak_of_fit(folder, tmp_path / "weights.yaml", jobs=2)
     figures = f"{peak / 1e6:.0f} MB for {times * len(samples)} positions"
     print(figures)
-    assert peak < MOST_BYTES, figures
+    assert peak < MAX_BYTES, figures

@@ -25,7 +25,7 @@ from tools.text_gnubg import TABLE
 JUDGE = "latest@2"
 SEED = 20261124
 RACES, CONTACT, MATCHES = 100, 200, 100
-MOST_FROM_GNUBG = {"race": 0.015, "contact": 0.04}
+MAX_FROM_GNUBG = {"race": 0.015, "contact": 0.04}
 """Largest mean absolute differences of the best play's equity."""
 
 _MONEY = [
@@ -140,7 +140,7 @@ def test_best_plays_have_gnubgs_equities(gnubg):
         mean = float(np.mean([one.difference for one in own]))
         worst = "\n".join(map(str, own[:8]))
         print(f"{name}: {len(own)} decisions, {mean:.4f} apart on average; the farthest:\n{worst}")
-        assert mean <= MOST_FROM_GNUBG[name], worst
+        assert mean <= MAX_FROM_GNUBG[name], worst
     judge = load_evaluator(JUDGE)
     for one in compared:
         opponent = one.state.switch_sides()

@@ -7,7 +7,7 @@ import pytest
 from motif.board.match_file import read_match, write_match
 from motif.cli.main import main
 from motif.session.session import GameSession, Seat, SessionRules
-from tests.cli.robot import MOST_ANSWERS, PROMPT
+from tests.cli.robot import MAX_ANSWERS, PROMPT
 from tests.cli.test_play_cube import Keyboard
 from tests.peers.test_gnubg_mat import assert_read_by_gnubg, imported, lines
 from tests.session.test_game_session_cube import random_game
@@ -49,7 +49,7 @@ def test_a_match_against_the_newest_player(gnubg, tmp_path, monkeypatch, capsys)
     def answer(shown: str) -> str:
         nonlocal answers
         answers += 1
-        assert answers < MOST_ANSWERS, shown
+        assert answers < MAX_ANSWERS, shown
         head = PROMPT.match(shown.rpartition("\n")[2])["head"]
         return "take" if "take" in head else "" if "roll (Enter)" in head else "1"
 

@@ -24,7 +24,7 @@ from motif.serve.guard import Guard
 from motif.serve.questions import EvaluateQuestion
 from tests.serve.conftest import OPENING, QUICK, running
 
-LONGEST = 0.1
+MAX_BLOCKED = 0.1
 """Seconds of the processor, at most, that a callback takes; ten times what it should, for slow machines."""
 FORM = "multipart/form-data; boundary=b"
 PART = b'--b\r\nContent-Disposition: form-data; name="f"; filename="%s"\r\n\r\n'
@@ -139,7 +139,7 @@ def test_attacks_are_refused_in_one_line_and_hold_nothing_up(watched, number):
     answer = asking.post(path, content=content(), headers={"Content-Type": kind})
     assert (answer.status_code, message in answer.text) == (400, True), answer.text[:300]
     assert "\n" not in answer.text
-    assert callbacks.seconds < LONGEST, callbacks.longest
+    assert callbacks.seconds < MAX_BLOCKED, callbacks.longest
 
 
 @pytest.mark.parametrize(
@@ -158,12 +158,12 @@ def test_large_answers_hold_nothing_up(watched, path, document):
     asking, callbacks = watched
     callbacks.seconds = 0.0
     assert asking.post(path, json=document).status_code == 200
-    assert callbacks.seconds < LONGEST, callbacks.longest
+    assert callbacks.seconds < MAX_BLOCKED, callbacks.longest
 
 
 @pytest.mark.parametrize("name", ["hints", "cubes"])
 def test_a_batch_ends_when_its_answer_gets_too_long(monkeypatch, name):
-    monkeypatch.setattr(motif_api, "_MOST_LISTED", 1000)
+    monkeypatch.setattr(motif_api, "_MAX_LISTED", 1000)
     parts = iter([[{"x": "y" * 80}] * 8] * 3)
     with pytest.raises(SettingError, match="the answer would have more than 1000 bytes") as raised:
         motif_api._listed(name, parts)
@@ -207,7 +207,7 @@ def test_pages_hold_nothing_up(watched):
     documents = "/openapi.json", "/api-docs/openapi.json", "/api/v1/players", diagram
     for path in ("/", "/app.js", "/docs", *documents):
         assert asking.get(path).status_code == 200
-    assert callbacks.seconds < LONGEST, callbacks.longest
+    assert callbacks.seconds < MAX_BLOCKED, callbacks.longest
 
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -239,7 +239,7 @@ def test_heads_have_a_limit(watched, head):
         except ConnectionError:  # it has not read everything
             answer = b"HTTP/1.1 431"
     assert answer.startswith((b"HTTP/1.1 431", b"HTTP/1.1 405")), answer
-    assert callbacks.seconds < LONGEST, callbacks.longest
+    assert callbacks.seconds < MAX_BLOCKED, callbacks.longest
     large = {"X-Large": "x" * 30_000}
     assert asking.get("/api/v1/health", headers=large).status_code == 200
 
@@ -251,7 +251,7 @@ def test_a_flood_of_pipelined_requests_holds_nothing_up(watched):
         with suppress(ConnectionError):  # closed meanwhile
             raw.sendall(b"GET /x HTTP/1.1\r\nHost:[::1]\r\n\r\n" * 35_000)
         assert asking.get("/api/v1/health").status_code == 200
-    assert callbacks.seconds < LONGEST, callbacks.longest
+    assert callbacks.seconds < MAX_BLOCKED, callbacks.longest
 
 
 @pytest.mark.parametrize(("size", "is_refused"), [(LARGE - 1, False), (LARGE, True)])
@@ -320,4 +320,4 @@ def test_bodies_that_never_come_to_their_end_have_a_limit(watched):
             one.close()
     while asking.post(EVALUATE, content=batch("ids", [OPENING] * 1000)).status_code == 503:
         pass
-    assert callbacks.seconds < LONGEST, callbacks.longest
+    assert callbacks.seconds < MAX_BLOCKED, callbacks.longest

@@ -556,7 +556,7 @@ def test_a_replay_ends_when_its_client_leaves(folder, store):
 
 def test_a_locked_database_is_refused_in_one_line(folder, store, monkeypatch):
     state = begun(store)
-    monkeypatch.setattr(database, "LONGEST_WAIT", 0.05)
+    monkeypatch.setattr(database, "MAX_WAIT", 0.05)
     with closing(sqlite3.connect(folder / GAMES_FILE, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         for one in (store, GameStore(folder)):
@@ -569,7 +569,7 @@ def test_a_locked_database_is_refused_in_one_line(folder, store, monkeypatch):
 
 def test_what_waits_for_a_waiting_transaction_is_refused(folder, store, monkeypatch):
     begun(store)
-    monkeypatch.setattr(database, "LONGEST_WAIT", 0.05)
+    monkeypatch.setattr(database, "MAX_WAIT", 0.05)
     store._database._lock.acquire()
     with pytest.raises(StorageError, match="games are in use; try again later"):
         store.summaries()

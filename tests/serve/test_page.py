@@ -26,7 +26,7 @@ from tests.board.test_mat_file import BY_GNUBG
 from tests.serve.page_client import opened
 from tests.session.test_kept_game import SessionRules, begun, play_on
 
-LARGEST, LARGEST_SENT = 200_000, 84_000
+MAX_SIZE, MAX_SENT = 200_000, 84_000
 """Bytes of the page in one language, and of the whole page as it is sent, compressed."""
 XGID = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:2:1:0:5:10"
 BEAVERED = "XGID=--B--BC-Ca--bB--Abbbf-B---:1:1:1:00:0:0:3:0:10"
@@ -58,8 +58,8 @@ def test_the_page_is_complete_and_loads_nothing_from_elsewhere(client):
     files = [path for path in FILES.rglob("*") if path.is_file()]
     for language in ("en", "de"):
         others = {path for path in files if path.parent.name == "texts" and path.stem != language}
-        assert sum(path.stat().st_size for path in set(files) - others) < LARGEST
-    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < LARGEST_SENT
+        assert sum(path.stat().st_size for path in set(files) - others) < MAX_SIZE
+    assert sum(len(gzip.compress(path.read_bytes())) for path in files) < MAX_SENT
     assert client.get("/").text == (FILES / "index.html").read_text(encoding="utf-8")
     for path in files:
         answer = client.get(f"/{path.relative_to(FILES).as_posix()}")

@@ -12,7 +12,7 @@ from playwright.sync_api import Error
 from tests.web.conftest import NARROW
 from tests.web.visits import asks, begin, board, decide, move, press, turn, walk
 
-MOST_SHIFT = 0.05
+MAX_SHIFT = 0.05
 """Cumulative layout shift of a game."""
 SHIFTS = """() => {
     window.shift = 0;
@@ -242,7 +242,7 @@ def test_a_game_by_touch_at_390(new_page, server, length):
         else:
             turn(page)
     page.wait_for_selector(".result-card a[href^='#/analyse']")
-    assert page.evaluate("window.shift") < MOST_SHIFT
+    assert page.evaluate("window.shift") < MAX_SHIFT
 
 
 def test_a_match_by_the_keyboard_alone(page, server):

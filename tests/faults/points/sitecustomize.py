@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-MOST_SECONDS = 3600.0
+MAX_SECONDS = 3600.0
 """Seconds after which a waiting process ends, in case the tests themselves were killed."""
 
 
@@ -42,7 +42,7 @@ class Point:
         if self.calls < self.number:
             return
         (self.folder / f"reached-{os.getpid()}").touch()
-        limit = time.monotonic() + MOST_SECONDS
+        limit = time.monotonic() + MAX_SECONDS
         while not (self.folder / "go").exists():
             if time.monotonic() > limit:
                 os._exit(1)

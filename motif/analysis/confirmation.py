@@ -203,7 +203,7 @@ def compare_ranked(
     confirm = confirming_rollout(evaluator)
     first = ranking[0] if better is None else ranking.of(better)
     if worse is None:
-        second = next(one for one in ranking if one.play.position != first.play.position)
+        second = next(ranked for ranked in ranking if ranked.play.position != first.play.position)
     else:
         second = ranking.of(worse)
     is_exact = EXACT in (first.source, second.source)

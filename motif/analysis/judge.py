@@ -203,4 +203,4 @@ def known_error_rate(name: str) -> float | None:
     The unit is millipoints per decision; `make frontier` measures it on benchmark lines.
     """
     text = resources.files("motif").joinpath("data", "frontier.json").read_text(encoding="utf-8")
-    return next((float(one["error_rate"]) for one in json.loads(text) if one["name"] == name), None)
+    return next((float(row["error_rate"]) for row in json.loads(text) if row["name"] == name), None)

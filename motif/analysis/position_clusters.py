@@ -137,12 +137,12 @@ def clusters_csv(analysis: EvaluatorAnalysis, clusters: PositionClusters) -> str
     header = ["cluster", "positions", "share", *CLASS_NAMES, "raw", "value", "value_sd", *names]
     rows = [
         [
-            one.number,
-            one.positions,
-            rounded(one.share),
-            *(one.classes.get(name, 0) for name in CLASS_NAMES),
-            *map(rounded, (one.raw, one.value, one.value_sd, *one.centre)),
+            group.number,
+            group.positions,
+            rounded(group.share),
+            *(group.classes.get(name, 0) for name in CLASS_NAMES),
+            *map(rounded, (group.raw, group.value, group.value_sd, *group.centre)),
         ]
-        for one in clusters.groups
+        for group in clusters.groups
     ]
     return csv_text(header, rows)

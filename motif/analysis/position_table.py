@@ -95,7 +95,7 @@ def ranges_csv(ranges: Sequence[ValueRange]) -> str:
     """Return one row per range."""
     names = [field.name for field in fields(ValueRange)]
     rows = (
-        [one.low, one.high, one.positions, *map(rounded, (one.share, one.value, one.value_sd))]
-        for one in ranges
+        [span.low, span.high, span.positions, *map(rounded, (span.share, span.value, span.value_sd))]
+        for span in ranges
     )
     return csv_text(names, rows)

@@ -88,7 +88,7 @@ class Extremes(Tabular):
     def records(self) -> list[Row]:
         """Return a row for each position."""
         ends = {"largest": self.largest, "smallest": self.smallest}
-        return [{"end": end, **one.to_dict()} for end, boards in ends.items() for one in boards]
+        return [{"end": end, **board.to_dict()} for end, boards in ends.items() for board in boards]
 
     def to_dict(self) -> Row:
         """Return the unit and the positions for JSON."""
@@ -96,8 +96,8 @@ class Extremes(Tabular):
             "weights": self.weights,
             "class": self.class_name,
             "hidden_unit": asdict(self.unit),
-            "largest": [one.to_dict() for one in self.largest],
-            "smallest": [one.to_dict() for one in self.smallest],
+            "largest": [board.to_dict() for board in self.largest],
+            "smallest": [board.to_dict() for board in self.smallest],
         }
 
     def __str__(self) -> str:

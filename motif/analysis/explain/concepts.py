@@ -158,7 +158,7 @@ def parts_between(
     gains = [Counted(*gain) for gain in zip(*map(shapley, counted.T), strict=True)]
     parameters = weights_of(static).parameters.parameters
     # Those that measure shots at the mover.
-    exposed = np.array([one.side == "own" and one.name in _SHOTS for one in parameters])
+    exposed = np.array([parameter.side == "own" and parameter.name in _SHOTS for parameter in parameters])
     if abs(fewer) >= MIN_SHOTS and exposed.any():
         *amounts, exposure = shapley(_with_exposure(static, seen, exposed))
         if exposure * fewer > 0:

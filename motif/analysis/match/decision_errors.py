@@ -141,14 +141,15 @@ class JudgedRoll(NamedTuple):
 
     def of(self, number: int) -> Candidate:
         """Return the candidate with an index among `legal_plays`."""
-        return next(one for one in self.candidates if one.number == number)
+        return next(candidate for candidate in self.candidates if candidate.number == number)
 
     @property
     def choice(self) -> ComparedPair:
         """The comparison of the best play and the play made, in the order of `rolled`."""
         plays = legal_plays(self.roll.position, self.roll.roll)
         known = {
-            one.number: one.equity if one.lookahead is None else one.lookahead for one in self.candidates
+            candidate.number: candidate.equity if candidate.lookahead is None else candidate.lookahead
+            for candidate in self.candidates
         }
         best = max(known, key=lambda number: known[number])
         first, second = (
@@ -255,23 +256,25 @@ def _confirmed(
     jobs: int | None,
 ) -> list[JudgedRoll]:
     """Return the `judgements` with doubtful errors replaced by a rollout's."""
-    doubtful = [one for one in judgements if one.is_doubtful]
+    doubtful = [judged for judged in judgements if judged.is_doubtful]
     pairs = np.empty((len(doubtful), 2, BOARD_SIZE), np.int8)
-    for number, one in enumerate(doubtful):
-        plays = legal_plays(one.roll.position, one.roll.roll)
-        pairs[number] = plays[one.best].position.board, plays[one.played].position.board
-    before = np.array([one.roll.position.board for one in doubtful], np.int8)
-    cube_models = [cube_model_of(valued_state(one.roll.state, cube)) for one in doubtful]
+    for number, judged in enumerate(doubtful):
+        plays = legal_plays(judged.roll.position, judged.roll.roll)
+        pairs[number] = plays[judged.best].position.board, plays[judged.played].position.board
+    before = np.array([judged.roll.position.board for judged in doubtful], np.int8)
+    cube_models = [cube_model_of(valued_state(judged.roll.state, cube)) for judged in doubtful]
     rolled = iter(roll_out_pairs(before, pairs, cube_models, evaluator, settings, jobs=jobs))
     return [
-        _with_rollout(one, next(rolled)) if one.is_doubtful else one._replace(is_sure=one.is_exact)
-        for one in judgements
+        _with_rollout(judged, next(rolled))
+        if judged.is_doubtful
+        else judged._replace(is_sure=judged.is_exact)
+        for judged in judgements
     ]
 
 
 def _with_rollout(judged: JudgedRoll, rolled: RolledPair) -> JudgedRoll:
     """Return a judgement with the rollout of its best play and the play made, in this order."""
-    candidates = {one.number: one for one in judged.candidates}
+    candidates = {candidate.number: candidate for candidate in judged.candidates}
     for number, equity, se in zip(
         (judged.best, judged.played), rolled.equities, rolled.equity_se, strict=True
     ):

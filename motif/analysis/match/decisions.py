@@ -104,8 +104,11 @@ class MatchDecision:
 
         Lists and totals of rounded decisions add up as shown.
         """
-        candidates = tuple(replace(one, equity=round(one.equity, DIGITS)) for one in self.candidates)
-        lost = self._difference_of({one.done: one for one in candidates}) if self.error else 0.0
+        candidates = tuple(
+            replace(candidate, equity=round(candidate.equity, DIGITS)) for candidate in self.candidates
+        )
+        known = {candidate.done: candidate for candidate in candidates}
+        lost = self._difference_of(known) if self.error else 0.0
         error = round(self.error, DIGITS)
         if lost is not None and abs(lost - self.error) <= 2 * 10**-DIGITS:
             error = max(0.0, lost)
@@ -120,16 +123,16 @@ class MatchDecision:
             return []
         first, best = self.candidates[0], self._value
         return [
-            min(difference_shown(one.equity, best), 0) or None
-            if (one.source, one.lookahead is None) == (first.source, first.lookahead is None)
+            min(difference_shown(candidate.equity, best), 0) or None
+            if (candidate.source, candidate.lookahead is None) == (first.source, first.lookahead is None)
             else None
-            for one in self.candidates
+            for candidate in self.candidates
         ]
 
     @property
     def _value(self) -> float:
         """Equity of the best candidate; a double has its best answer."""
-        first, *others = (one.equity for one in self.candidates)
+        first, *others = (candidate.equity for candidate in self.candidates)
         return max(first, min(others)) if self.kind == DOUBLE and len(others) > 1 else first
 
     @property
@@ -143,7 +146,7 @@ class MatchDecision:
     def _difference_of(self, known: Mapping[str, Candidate]) -> float | None:
         """Return the equity lost by the action among candidates of one source; None if there are none."""
         if self.kind == DOUBLE:
-            answers = [one.equity for name, one in known.items() if name != NO_DOUBLE]
+            answers = [candidate.equity for name, candidate in known.items() if name != NO_DOUBLE]
             if not answers or NO_DOUBLE not in known:
                 return None
             gain = difference_shown(min(answers), known[NO_DOUBLE].equity)
@@ -173,11 +176,11 @@ class MatchDecision:
         rows = list(zip(self.candidates, self.differences(), strict=True))
         if self.kind == DOUBLE:
             rows.sort(key=lambda row: (row[0].equity > self._value, -row[0].equity))
-        for rank, (one, difference) in enumerate(rows, 1):
-            star = "*" if one.done == self._outcome else " "
+        for rank, (candidate, difference) in enumerate(rows, 1):
+            star = "*" if candidate.done == self._outcome else " "
             less = "" if difference is None else f"  {difference:+z.3f}"
-            label = f"  {one.label}" if one.label else ""
-            yield f"{star}{rank}. {one.done or NO_MOVE}  {one.equity:+z.3f}{less}{label}"
+            label = f"  {candidate.label}" if candidate.label else ""
+            yield f"{star}{rank}. {candidate.done or NO_MOVE}  {candidate.equity:+z.3f}{less}{label}"
 
     def error_dict(self, names: tuple[str, str]) -> dict[str, object]:
         """Return the JSON record for a list of errors; `error` is in millipoints."""
@@ -204,7 +207,7 @@ class MatchDecision:
             "source": self.source,
             "trials": self.trials,
             "too_close": self.is_too_close,
-            "candidates": [one.to_dict() for one in self.candidates],
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
         }
 
 
@@ -252,23 +255,23 @@ def match_decisions(judgements: Sequence[JudgedRoll], acts: Iterable[CubeAct]) -
 def _plays(judgements: Sequence[JudgedRoll]) -> Iterator[MatchDecision]:
     if not judgements:
         return
-    classes = classify_many(pack_many(np.array([one.roll.position.board for one in judgements])))
-    for one, code in zip(judgements, classes.tolist(), strict=True):
-        roll = one.roll
+    classes = classify_many(pack_many(np.array([judged.roll.position.board for judged in judgements])))
+    for judged, code in zip(judgements, classes.tolist(), strict=True):
+        roll = judged.roll
         assert roll.play is not None
         yield MatchDecision(
             roll,
             roll.player,
             _OPENING if roll.opening else CLASS_NAMES[code],
             roll.play.notation,
-            one.of(one.best).done,
-            one.error,
-            one.rolled and one.rolled.se,
-            counts=one.legal > 1,
-            mark=mark_of(one.error) if one.is_sure else "",
-            candidates=one.candidates,
-            source=one.source,
-            trials=one.rolled.trials if one.rolled else 0,
+            judged.of(judged.best).done,
+            judged.error,
+            judged.rolled and judged.rolled.se,
+            counts=judged.legal > 1,
+            mark=mark_of(judged.error) if judged.is_sure else "",
+            candidates=judged.candidates,
+            source=judged.source,
+            trials=judged.rolled.trials if judged.rolled else 0,
         )
 
 
@@ -319,13 +322,13 @@ def notes_of(
         worse = max(before.mark, mark, key=tuple(SIGNS).index)
         notes[place] = Annotation("\n".join(filter(None, [before.text, *lines])), worse)
 
-    for one in decisions:
-        if not one.counts:
+    for decision in decisions:
+        if not decision.counts:
             continue
         # The answer follows the double.
-        moment = replace(one.moment, action=one.moment.action + (one.kind == TAKE))
-        lost = " ".join(filter(None, (one.done or NO_MOVE, one.loss)))
-        say(moment, [lost, *one.candidate_lines()], one.mark)
+        moment = replace(decision.moment, action=decision.moment.action + (decision.kind == TAKE))
+        lost = " ".join(filter(None, (decision.done or NO_MOVE, decision.loss)))
+        say(moment, [lost, *decision.candidate_lines()], decision.mark)
     for roll in rolls:
         if roll.mark:
             say(roll.roll, [f"{roll.mark}: {roll.luck:+z.3f}"])
@@ -456,15 +459,17 @@ def player_analysis(
     rolls_of_both: int = 0,
 ) -> PlayerAnalysis:
     """Return the totals of one player from `decisions` and `rolls`, with costs and results in `unit`."""
-    plays = [one for one in decisions if one.is_play]
-    free = [one for one in plays if one.counts]
-    cubes = [one for one in decisions if not one.is_play and one.counts]
-    counted = [one for one in decisions if one.counts]
+    plays = [decision for decision in decisions if decision.is_play]
+    free = [decision for decision in plays if decision.counts]
+    cubes = [decision for decision in decisions if not decision.is_play and decision.counts]
+    counted = [decision for decision in decisions if decision.counts]
     mistakes = {}
     for kind in MISTAKE_KINDS:
-        wrong = [one for one in cubes if one.mistake == kind]
-        mistakes[kind] = _sum([(one.error, one.moment.unit) for one in wrong], unit)
-    by_kind = {kind: [one for one in counted if one.kind == kind] for kind in KINDS_OF_DECISION}
+        wrong = [decision for decision in cubes if decision.mistake == kind]
+        mistakes[kind] = _sum([(decision.error, decision.moment.unit) for decision in wrong], unit)
+    by_kind = {
+        kind: [decision for decision in counted if decision.kind == kind] for kind in KINDS_OF_DECISION
+    }
     return PlayerAnalysis(
         name,
         unit,
@@ -472,18 +477,18 @@ def player_analysis(
         cube=_errors(cubes, unit),
         overall=_errors([*free, *cubes], unit),
         forced=len(plays) - len(free),
-        luck=_sum([(one.luck, one.roll.unit) for one in rolls], unit),
+        luck=_sum([(luck.luck, luck.roll.unit) for luck in rolls], unit),
         mistakes=mistakes,
         is_analyst=is_analyst,
         kinds={kind: _errors(some, unit) for kind, some in by_kind.items() if some},
-        marks={mark: sum(one.mark == mark for one in counted) for _, mark in reversed(MARKS)},
+        marks={mark: sum(decision.mark == mark for decision in counted) for _, mark in reversed(MARKS)},
         rolls_of_both=rolls_of_both,
     )
 
 
 def _errors(decisions: Sequence[MatchDecision], unit: CostUnit | None) -> Errors:
-    losses, count = np.array([one.error for one in decisions], np.float64), len(decisions)
-    costs = losses * np.array([one.moment.unit for one in decisions], np.float64)
+    losses, count = np.array([decision.error for decision in decisions], np.float64), len(decisions)
+    costs = losses * np.array([decision.moment.unit for decision in decisions], np.float64)
     return Errors(
         decisions=count,
         total=float(losses.sum()),

@@ -157,17 +157,17 @@ def worst_plays(
     cube: bool = True,
 ) -> list[WorstPlay]:
     """Return the `count` worst plays with certain errors, with reasons by `evaluator`."""
-    shown = (one for one in judgements if one.is_sure and round(one.error, DIGITS) > 0)
-    wrong = sorted(shown, key=lambda one: -one.error)
+    shown = (judged for judged in judgements if judged.is_sure and round(judged.error, DIGITS) > 0)
+    wrong = sorted(shown, key=lambda judged: -judged.error)
     plays = []
-    for one in wrong[:count]:
-        roll, choice = one.roll, one.choice
+    for judged in wrong[:count]:
+        roll, choice = judged.roll, judged.choice
         assert roll.play is not None
         why, state = None, valued_state(roll.state, cube)
         with suppress(PlayerError):
             why = explain_play(evaluator, roll.position, roll.roll, state=state, choice=choice)
         better, less = choice.better.play, choice.shown_difference
-        plays.append(WorstPlay(roll, names[roll.player], roll.play, better, one.error, less, why))
+        plays.append(WorstPlay(roll, names[roll.player], roll.play, better, judged.error, less, why))
     return plays
 
 
@@ -209,7 +209,7 @@ class MatchAnalysis(Tabular):
 
     def jokers(self, count: int) -> list[RollLuck]:
         """Return the `count` luckiest rolls."""
-        gains = [one for one in self.lucks if one.luck > 0]
+        gains = [luck for luck in self.lucks if luck.luck > 0]
         return sorted(gains, key=lambda one: one.luck, reverse=True)[:count]
 
     @property
@@ -219,8 +219,8 @@ class MatchAnalysis(Tabular):
             both_players(
                 self.record,
                 self.analyst,
-                [one for one in self.decisions if one.moment.game == number],
-                [one for one in self.lucks if one.roll.game == number],
+                [decision for decision in self.decisions if decision.moment.game == number],
+                [luck for luck in self.lucks if luck.roll.game == number],
                 None if game.result is None or self.length else _points(game),
             )
             for number, game in enumerate(self.record.games, 1)
@@ -228,8 +228,8 @@ class MatchAnalysis(Tabular):
 
     def errors(self, player: int | None = None) -> list[MatchDecision]:
         """Return the errors of one player or both, largest first; they add up to the totals."""
-        wrong = [one for one in self.decisions if one.counts and one.error > 0]
-        own = [one for one in wrong if player is None or one.player == player]
+        wrong = [decision for decision in self.decisions if decision.counts and decision.error > 0]
+        own = [decision for decision in wrong if player is None or decision.player == player]
         return sorted(own, key=lambda one: -one.error)
 
     def notes(self) -> dict[tuple[int, int], Annotation]:
@@ -238,7 +238,7 @@ class MatchAnalysis(Tabular):
 
     def rows(self) -> list[dict[str, object]]:
         """Return one table row per decision."""
-        luck = {(one.roll.game, one.roll.action): one.luck for one in self.lucks}
+        luck = {(luck.roll.game, luck.roll.action): luck.luck for luck in self.lucks}
         unit = self.unit
         rows = []
         for one in self.decisions:
@@ -302,12 +302,12 @@ class MatchAnalysis(Tabular):
             **occasion_of(self.record)._asdict(),
             "score": list(self.score),
             "score_jumps": [jump._asdict() for jump in score_jumps(self.record)],
-            "illegal_plays": [one._asdict() for one in illegal_plays(self.record)],
+            "illegal_plays": [illegal._asdict() for illegal in illegal_plays(self.record)],
             "players": [player.to_dict() for player in self.players],
-            "errors": [one.error_dict(self.names) for one in self.errors()],
+            "errors": [decision.error_dict(self.names) for decision in self.errors()],
             "worst": [play.to_dict(unit) for play in self.plays],
             "worst_cube": [cube.to_dict(unit) for cube in self.cubes],
-            "by_game": [[_game_dict(one, unit) for one in pair] for pair in self.by_game],
+            "by_game": [[_game_dict(player, unit) for player in pair] for pair in self.by_game],
         }
 
     def records(self) -> list[dict[str, object]]:
@@ -320,9 +320,9 @@ class MatchAnalysis(Tabular):
         """Return `to_dict` with the luckiest rolls, `jokers` of them, and optionally all decisions."""
         unit = self.unit
         document = self.to_dict()
-        document["jokers"] = [one.to_dict(self.names, unit) for one in self.jokers(jokers)]
+        document["jokers"] = [luck.to_dict(self.names, unit) for luck in self.jokers(jokers)]
         if decisions:
-            document["decisions"] = [one.to_dict(self.names, unit) for one in self.decisions]
+            document["decisions"] = [decision.to_dict(self.names, unit) for decision in self.decisions]
         return document
 
 
@@ -344,13 +344,13 @@ def over_all(analyses: Sequence[MatchAnalysis]) -> list[PlayerAnalysis]:
 
     Costs and results are summed if all matches of a player have the same unit, points or MWC.
     """
-    names = dict.fromkeys(name for one in analyses for name in one.names)
-    return [_over_all(name, [one for one in analyses if name in one.names]) for name in names]
+    names = dict.fromkeys(name for analysis in analyses for name in analysis.names)
+    return [_over_all(name, [analysis for analysis in analyses if name in analysis.names]) for name in names]
 
 
 def _over_all(name: str, analyses: Sequence[MatchAnalysis]) -> PlayerAnalysis:
-    own = [(one, player) for one in analyses for player in (0, 1) if one.names[player] == name]
-    units = {one.unit for one in analyses}
+    own = [(analysis, player) for analysis in analyses for player in (0, 1) if analysis.names[player] == name]
+    units = {analysis.unit for analysis in analyses}
     unit = units.pop() if len(units) == 1 else None
     total = player_analysis(
         name,
@@ -443,19 +443,19 @@ def both_players(
     first, second = (
         player_analysis(
             name,
-            [one for one in decisions if one.player == player],
-            [one for one in lucks if one.roll.player == player],
+            [decision for decision in decisions if decision.player == player],
+            [luck for luck in lucks if luck.roll.player == player],
             unit,
             is_analyst=without_plies(own_name(name)) == without_plies(analyst),
-            rolls_of_both=sum(one.is_play for one in decisions),
+            rolls_of_both=sum(decision.is_play for decision in decisions),
         )
         for player, name in enumerate(record.players)
     )
     if result is None:
         return first, second
     # An unfinished game counts as nothing in the result, and so does its luck.
-    ended = [one for one in lucks if record.games[one.roll.game - 1].result is not None]
-    adjusted = result - sum(one.luck * one.roll.unit * (1 - 2 * one.roll.player) for one in ended)
+    ended = [luck for luck in lucks if record.games[luck.roll.game - 1].result is not None]
+    adjusted = result - sum(luck.luck * luck.roll.unit * (1 - 2 * luck.roll.player) for luck in ended)
     return (
         replace(first, result=result, luck_adjusted=adjusted),
         replace(second, result=-result, luck_adjusted=-adjusted),

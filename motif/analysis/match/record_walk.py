@@ -111,8 +111,8 @@ class Walk:
             return replace(state, beavers=beavers, raccoons=raccoons)
 
         return Walk(
-            tuple(replace(one, state=ruled(one.state)) for one in self.rolls),
-            tuple(replace(one, state=ruled(one.state)) for one in self.chances),
+            tuple(replace(roll, state=ruled(roll.state)) for roll in self.rolls),
+            tuple(replace(chance, state=ruled(chance.state)) for chance in self.chances),
         )
 
 
@@ -131,8 +131,8 @@ def walk(record: MatchRecord, *, jacoby: bool | None = None) -> Walk:
         for number, game in enumerate(record.games, 1)
     ]
     return Walk(
-        tuple(roll for one in walks for roll in one.rolls),
-        tuple(chance for one in walks for chance in one.chances),
+        tuple(roll for walked in walks for roll in walked.rolls),
+        tuple(chance for walked in walks for chance in walked.chances),
     )
 
 

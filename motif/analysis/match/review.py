@@ -62,7 +62,7 @@ class ReviewedCube:
     def to_dict(self, names: tuple[str, str], unit: CostUnit) -> dict[str, object]:
         """Return the JSON record."""
         decision = _record(self.decision, names, unit)
-        known = {one.done: one.equity for one in self.decision.candidates}
+        known = {candidate.done: candidate.equity for candidate in self.decision.candidates}
         taken = -known["take"] if "take" in known else known.get("double, take")
         return {
             **decision,
@@ -111,7 +111,7 @@ class Review:
             "rolls": len(self._walk.rolls),
             **occasion_of(self.record)._asdict(),
             "score_jumps": [jump._asdict() for jump in score_jumps(self.record)],
-            "illegal_plays": [one._asdict() for one in illegal_plays(self.record)],
+            "illegal_plays": [illegal._asdict() for illegal in illegal_plays(self.record)],
         }
 
     def own_part(self, records: Sequence[Record]) -> list[Record] | None:
@@ -120,8 +120,8 @@ class Review:
         None unless they have the same rolls, played in the same way.
         """
         games = {roll.game for roll in self._walk.rolls}
-        part = [one for one in records if one["game"] in games]
-        known = [(one["xgid"], one["done"]) for one in part if one["is_play"]]
+        part = [record for record in records if record["game"] in games]
+        known = [(record["xgid"], record["done"]) for record in part if record["is_play"]]
         return part if known == [(roll.xgid, _done(roll)) for roll in self._walk.rolls] else None
 
     def parts(self) -> Iterator[list[Reviewed]]:
@@ -140,7 +140,8 @@ class Review:
     def records(self, part: Sequence[Reviewed]) -> list[dict[str, object]]:
         """Return a part's JSON records, with rounded equities and errors."""
         shown = (
-            one if one.decision is None else replace(one, decision=one.decision.rounded()) for one in part
+            record if record.decision is None else replace(record, decision=record.decision.rounded())
+            for record in part
         )
         return [one.to_dict(self.record.players, CostUnit.of_length(self.record.length)) for one in shown]
 
@@ -151,7 +152,7 @@ class Review:
         """
         records, shown = (
             self._totals(decisions)
-            for decisions in (self._decisions, [one.rounded() for one in self._decisions])
+            for decisions in (self._decisions, [decision.rounded() for decision in self._decisions])
         )
         for record, rounded in zip(records, shown, strict=True):
             for part in ("overall", "chequer", "cube"):

@@ -90,7 +90,7 @@ def analyse(
         _print(match, moves, jokers)
     totals = over_all(matches)
     documents = [{"file": name, **match.with_lists(jokers, moves), "html": html} for name, match in analyses]
-    several = {"matches": documents, "players": [one.to_dict() for one in totals]}
+    several = {"matches": documents, "players": [player.to_dict() for player in totals]}
     if printed_json(json, several if len(matches) > 1 else documents[0]):
         return
     if len(matches) > 1:
@@ -163,7 +163,7 @@ def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
         print()
     if moves:
         print("Every decision\n")
-        for decision in (one.rounded() for one in match.decisions):
+        for decision in (decision.rounded() for decision in match.decisions):
             if decision.counts:
                 say(decision.line(match.names[decision.player]))
                 for line in decision.candidate_lines():

@@ -122,12 +122,12 @@ def _print_window(positions: "DoublingSet", window: "ScoreWindow") -> None:
         ("D", "positions", "S", "wins", "doubles", "passes"),
         [
             (
-                f"{one.d_from:+z.1f} to {one.d_to:+z.1f}",
-                f"{one.positions:,}",
-                f"{one.score:.1f}",
-                *(percent(share) for share in (one.chance, one.doubles, one.drops)),
+                f"{span.d_from:+z.1f} to {span.d_to:+z.1f}",
+                f"{span.positions:,}",
+                f"{span.score:.1f}",
+                *(percent(share) for share in (span.chance, span.doubles, span.drops)),
             )
-            for one in positions.ranges()
+            for span in positions.ranges()
         ],
     )
     facts = positions.to_dict()

@@ -291,7 +291,7 @@ def _roll_out(
     check_count("candidates", count, 1)
     settings = SHORT if rolling.trials is None else replace(SHORT, trials=rolling.trials)
     evaluator = evaluator_of(without_plies(ranking.player))
-    best = [one.play for one in ranking[:count]]
+    best = [ranked.play for ranked in ranking[:count]]
     comparison = compare_plays(
         position, ranking.roll, evaluator, settings, plays=best, cube_model=cube_model, jobs=jobs
     )

@@ -223,8 +223,8 @@ def _write(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], folder: Path
     facts = {
         **analysis_summary(analysis, files),
         "effects": [_effect(effect) for effect in effects],
-        "ranges": [{name: rounded(value) for name, value in vars(one).items()} for one in found.ranges],
-        "clusters": [_group(analysis, one) for one in found.clusters.groups],
+        "ranges": [{name: rounded(value) for name, value in vars(span).items()} for span in found.ranges],
+        "clusters": [_group(analysis, group) for group in found.clusters.groups],
         "silhouette": rounded(found.clusters.silhouette),
         "tests": [test.to_dict() for test in tests],
     }
@@ -371,14 +371,14 @@ def _page(
             name: [cell.replace("-", "\N{MINUS SIGN}") for cell in cells] for name, cells in numbers.items()
         },
         ranges={
-            f"{one.low:g} to {one.high:g}".replace("-", "\N{MINUS SIGN}"): [
-                f"{one.positions:,}",
-                shown(one.value),
-                shown(one.value_sd),
+            f"{span.low:g} to {span.high:g}".replace("-", "\N{MINUS SIGN}"): [
+                f"{span.positions:,}",
+                shown(span.value),
+                shown(span.value_sd),
             ]
-            for one in found.ranges
+            for span in found.ranges
         },
-        clusters=[_cluster_facts(analysis, one) for one in found.clusters.groups],
+        clusters=[_cluster_facts(analysis, group) for group in found.clusters.groups],
         tests=found.tests,
         tests_page=TESTS,
         data_files=[name for name in files if name.endswith((".csv", ".json", ".parquet"))],
@@ -582,7 +582,7 @@ def ranges_caption(analysis: EvaluatorAnalysis, ranges: Sequence[ValueRange]) ->
         f"{scale.raw} to {scale.named}. Below, the share of positions in each range."
     )
     if analysis.name == _BRAS:
-        means = {one.low: one.value for one in ranges}
+        means = {span.low: span.value for span in ranges}
         here = [f"{means[low]:.1f} ({article})" if low in means else f"none ({article})"
                 for low, article in _ARTICLE_RANGES.items()]  # fmt: skip
         text += (

@@ -539,18 +539,18 @@ def draw_ranges(analysis: EvaluatorAnalysis, ranges: list[ValueRange], path: Pat
     scale = analysis.scale
     with picture(path, _TALL, title_of(analysis, f"{scale.value} by range of {scale.raw}")) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
-        middles = [(one.low + one.high) / 2 for one in ranges]
+        middles = [(span.low + span.high) / 2 for span in ranges]
         curve = np.linspace(ranges[0].low, ranges[-1].high, 200)
         upper.plot(curve, scale.values(curve), color=FAINT, linewidth=1.0, zorder=1)
         upper.errorbar(
-            middles, [one.value for one in ranges], [one.value_sd for one in ranges],
+            middles, [span.value for span in ranges], [span.value_sd for span in ranges],
             color=BLUE, marker="o", linestyle="", capsize=3,
         )  # fmt: skip
         upper.set_ylabel(scale.value_label)
         upper.axvline(0, color=FAINT, linewidth=0.8)
-        edges = np.array([ranges[0].low, *(one.high for one in ranges)])
+        edges = np.array([ranges[0].low, *(span.high for span in ranges)])
         widths = ranges[0].high - ranges[0].low
-        lower.bar(middles, [100 * one.share for one in ranges], 0.92 * widths, color=BLUE, alpha=0.6)
+        lower.bar(middles, [100 * span.share for span in ranges], 0.92 * widths, color=BLUE, alpha=0.6)
         lower.set_ylabel("% of positions")
         lower.set_xlabel(f"{scale.raw}, in ranges of {widths:g}")
         lower.set_xlim(edges[0], edges[-1])
@@ -566,17 +566,18 @@ def draw_clusters(analysis: EvaluatorAnalysis, clusters: PositionClusters, path:
     with picture(path, height, title_of(analysis, "clusters of positions")) as figure:
         upper, lower = figure.subplots(2, 1, height_ratios=ratios)
         _draw_scatter(upper, analysis, clusters)
-        centres = np.array([one.centre[shown] for one in groups]).T
+        centres = np.array([group.centre[shown] for group in groups]).T
         heat_map(figure, lower, centres, "SD from the mean of all", reach=_CLUSTER_REACH)
         name_rows(lower, [analysis.parameters.names[k] for k in shown], lines=False)
-        lower.set_xticks(range(len(groups)), [f"{one.number}\n{percent(one.share, 0)}" for one in groups])
+        labels = [f"{group.number}\n{percent(group.share, 0)}" for group in groups]
+        lower.set_xticks(range(len(groups)), labels)
         lower.set_xlabel("cluster, and its share of the positions")
 
 
 def _telling(clusters: PositionClusters) -> list[int]:
     """Return the features that differ most between groups, in their own order."""
-    centres = np.array([one.centre for one in clusters.groups])
-    weights = np.array([one.share for one in clusters.groups])
+    centres = np.array([group.centre for group in clusters.groups])
+    weights = np.array([group.share for group in clusters.groups])
     spread = (weights[:, None] * centres**2).sum(axis=0)
     return sorted(np.argsort(-spread, kind="stable")[:MAX_FEATURES].tolist())
 

@@ -304,19 +304,23 @@ def draw_training(epochs: Sequence["Epoch"], summary: TrainingFigures, folder: P
     rounds, best = summary["stage_2"]["rounds"], summary["stage_2"]["chosen_round"]
     games = summary["settings"]["test_games"]
     others = list(rounds[0].get("versus_opponents", {}))
-    series = {"phase": [one["versus_heuristic"] for one in rounds]}
-    series |= {name: [one["versus_opponents"][name] for one in rounds] for name in others}
+    series = {"phase": [played["versus_heuristic"] for played in rounds]}
+    series |= {name: [played["versus_opponents"][name] for played in rounds] for name in others}
     title = f"Games won against {', '.join(others)} and the heuristic" if others else _AGAINST
     note = f"{games:,} games per round ± standard error.  Green diamond: the chosen net."
     _plot_shares(series, folder / WIN_RATE, title, note, best)
     note = f"{games:,} games per round ± standard error.  Round 1: against the initial net."
-    previous = {"": [one["versus_previous"] for one in rounds]}
+    previous = {"": [played["versus_previous"] for played in rounds]}
     _plot_shares(previous, folder / IMPROVEMENT, "Games won against the previous round", note)
 
 
 def _plot_loss(epochs: Sequence["Epoch"], path: Path) -> None:
-    first = [(one.epoch, one.rmse_train, one.rmse_validation) for one in epochs if one.round == 0]
-    last = {one.round: (one.round, one.rmse_train, one.rmse_validation) for one in epochs if one.round > 0}
+    first = [(epoch.epoch, epoch.rmse_train, epoch.rmse_validation) for epoch in epochs if epoch.round == 0]
+    last = {
+        epoch.round: (epoch.round, epoch.rmse_train, epoch.rmse_validation)
+        for epoch in epochs
+        if epoch.round > 0
+    }
     stages = [
         (first, "stage 1: the heuristic's score", "epoch"),
         (list(last.values()), "stage 2: who won, 1 or 0", "round (its last epoch)"),

@@ -50,7 +50,7 @@ def reading_of_figures(analysis: MatchAnalysis) -> list[str]:
     lost = "match winning chances (MWC)" if analysis.length else "points, including the cube"
     sentences = [
         *map(_jump_sentence, score_jumps(analysis.record)),
-        *(f"Illegal play, recorded but not judged: {one}." for one in illegal_plays(analysis.record)),
+        *(f"Illegal play, recorded but not judged: {illegal}." for illegal in illegal_plays(analysis.record)),
         f"Error rates are in millipoints per decision, thousandths of an equity {unit}; ± is one standard "
         f"error. Losses and luck are also given in {lost}: what is at stake differs from roll to roll, so "
         "sums of luck in the two units can even have different signs.",
@@ -109,31 +109,35 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[_Row]]]:
         ]
 
     overall = [
-        ("rating", *(one.rating or _NONE for one in both)),
-        *error_rows([one.overall for one in both]),
-        ("PR", *(_number(one.pr) for one in both)),
-        ("Snowie error rate", *(_number(one.snowie) for one in both)),
-        *((mark, *(str(one.marks.get(mark, 0)) for one in both)) for mark in both[0].marks),
+        ("rating", *(player.rating or _NONE for player in both)),
+        *error_rows([player.overall for player in both]),
+        ("PR", *(_number(player.pr) for player in both)),
+        ("Snowie error rate", *(_number(player.snowie) for player in both)),
+        *((mark, *(str(player.marks.get(mark, 0)) for player in both)) for mark in both[0].marks),
     ]
-    forced = ("forced plays", *(str(one.forced) for one in both))
-    chequer = [*error_rows([one.chequer for one in both]), forced]
+    forced = ("forced plays", *(str(player.forced) for player in both))
+    chequer = [*error_rows([player.chequer for player in both]), forced]
     cube = [
-        (_plural(kind), *(_mistakes(one.mistakes[kind], unit) for one in both)) for kind in both[0].mistakes
+        (_plural(kind), *(_mistakes(player.mistakes[kind], unit) for player in both))
+        for kind in both[0].mistakes
     ]
     luck = [
-        ("rolls", *(str(one.luck.count) for one in both)),
-        ("luck", *(_amount(one.luck.total, one.luck.result, unit, sign="+") for one in both)),
+        ("rolls", *(str(player.luck.count) for player in both)),
+        ("luck", *(_amount(player.luck.total, player.luck.result, unit, sign="+") for player in both)),
     ]
     if both[0].result is not None:
-        luck.append(("result", *(_result(one.result, unit) for one in both)))
-        luck.append(("luck-adjusted result", *(_result(one.luck_adjusted, unit) for one in both)))
-    kinds = [kind for kind in KINDS_OF_DECISION if any(kind in one.kinds for one in both)]
+        luck.append(("result", *(_result(player.result, unit) for player in both)))
+        luck.append(("luck-adjusted result", *(_result(player.luck_adjusted, unit) for player in both)))
+    kinds = [kind for kind in KINDS_OF_DECISION if any(kind in player.kinds for player in both)]
     return [
         ("All decisions", overall),
         ("Checker plays", chequer),
-        ("Cube", [*error_rows([one.cube for one in both]), *cube]),
+        ("Cube", [*error_rows([player.cube for player in both]), *cube]),
         ("Luck", luck),
-        ("By kind of decision", [(kind, *(_of_kind(one.kinds.get(kind)) for one in both)) for kind in kinds]),
+        (
+            "By kind of decision",
+            [(kind, *(_of_kind(player.kinds.get(kind)) for player in both)) for kind in kinds],
+        ),
     ]
 
 
@@ -149,7 +153,7 @@ def game_rows(analysis: MatchAnalysis) -> list[tuple[str, ...]]:
         won = _NONE
         if game.result is not None:
             won = f"{analysis.names[game.result.winner]}, {counted(game.result.points, 'point')}"
-        cells = [(_rate(one.overall, with_se=False), f"{one.luck.total:+z.3f}") for one in pair]
+        cells = [(_rate(player.overall, with_se=False), f"{player.luck.total:+z.3f}") for player in pair]
         rows.append((str(number), "{}-{}".format(*game.score), won, *cells[0], *cells[1]))
     return rows
 
@@ -158,17 +162,17 @@ def player_rows(players: Sequence[PlayerAnalysis]) -> list[tuple[str, ...]]:
     """Return the totals of each of `players`, under `PLAYER_TITLES`."""
     return [
         (
-            one.name,
-            str(one.overall.decisions),
-            _rate(one.overall),
-            one.rating or _NONE,
-            _number(one.pr),
-            _number(one.snowie),
-            f"{one.luck.total:+z.3f}",
-            _result(one.result, one.unit),
-            _result(one.luck_adjusted, one.unit),
+            player.name,
+            str(player.overall.decisions),
+            _rate(player.overall),
+            player.rating or _NONE,
+            _number(player.pr),
+            _number(player.snowie),
+            f"{player.luck.total:+z.3f}",
+            _result(player.result, player.unit),
+            _result(player.luck_adjusted, player.unit),
         )
-        for one in players
+        for player in players
     ]
 
 
@@ -176,17 +180,17 @@ def error_rows(errors: Sequence[MatchDecision], names: tuple[str, str]) -> list[
     """Return a row for each of `errors`, under `ERROR_TITLES`, and the total."""
     rows = [
         (
-            f"{one.moment.game}.{one.moment.move}",
-            names[one.player],
-            f"{one.roll} {one.done or NO_MOVE}".strip(),
-            one.best or NO_MOVE,
-            _cost(one.error, one.se),
-            one.source,
-            one.mark,
+            f"{decision.moment.game}.{decision.moment.move}",
+            names[decision.player],
+            f"{decision.roll} {decision.done or NO_MOVE}".strip(),
+            decision.best or NO_MOVE,
+            _cost(decision.error, decision.se),
+            decision.source,
+            decision.mark,
         )
-        for one in errors
+        for decision in errors
     ]
-    total = sum(one.error for one in errors)
+    total = sum(decision.error for decision in errors)
     return [*rows, ("", "", "", "total", f"{MILLIPOINTS * total:.1f}", "", "")]
 
 
@@ -255,13 +259,15 @@ def worst_lines(analysis: MatchAnalysis, width: int) -> Iterator[str]:
 
 def _small_errors(analysis: MatchAnalysis) -> Iterator[str]:
     """Yield the total of the errors that are not shown."""
-    shown = [one.moment for one in analysis.plays]
-    acts = [(one.act.chance, one.act.done) for one in analysis.cubes]
+    shown = [decision.moment for decision in analysis.plays]
+    acts = [(decision.act.chance, decision.act.done) for decision in analysis.cubes]
     rest = [
-        one for one in analysis.errors() if one.moment not in shown and (one.moment, one.done) not in acts
+        decision
+        for decision in analysis.errors()
+        if decision.moment not in shown and (decision.moment, decision.done) not in acts
     ]
     if rest:
-        lost = MILLIPOINTS * sum(one.error for one in rest)
+        lost = MILLIPOINTS * sum(decision.error for decision in rest)
         kind = "smaller or uncertain " * bool(shown or acts)
         what = counted(len(rest), f"{kind}error")
         yield f"{what}: {lost:.1f} millipoints in total; --html lists each, --moves every decision"
@@ -283,7 +289,7 @@ def _play_lines(number: int, play: WorstPlay, unit: CostUnit, width: int) -> Ite
 
 def _reasons(why: Explanation) -> list[str]:
     """Return the sentences of `why`, marked + if they favour the better play and - if the actual play."""
-    return [f"{'+' if one.play == 'better' else '-'} {one.sentence}" for one in why.shown_reasons]
+    return [f"{'+' if reason.play == 'better' else '-'} {reason.sentence}" for reason in why.shown_reasons]
 
 
 def _cube_lines(number: int, cube: WorstCube, names: tuple[str, str], unit: CostUnit) -> Iterator[str]:
@@ -309,7 +315,7 @@ def match_page(analysis: MatchAnalysis) -> str:
         },
         games=_games(analysis),
         reading=reading_of_figures(analysis),
-        jokers=[one.line(analysis.names[one.roll.player]) for one in analysis.jokers(_JOKERS)],
+        jokers=[luck.line(analysis.names[luck.roll.player]) for luck in analysis.jokers(_JOKERS)],
         errors=error_rows(analysis.errors(), analysis.names),
         error_titles=ERROR_TITLES,
         plays=[_play_decision(play, unit) for play in analysis.plays],

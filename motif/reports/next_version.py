@@ -109,7 +109,7 @@ def _on_passes(last: VersionSummary) -> Iterator[str]:
 
 def _on_another_round(summaries: Sequence[VersionSummary]) -> str:
     last = summaries[-1]
-    gains = [one.ppg_vs_previous > _CLEAR * one.ppg_vs_previous_se for one in reversed(summaries)]
+    gains = [summary.ppg_vs_previous > _CLEAR * summary.ppg_vs_previous_se for summary in reversed(summaries)]
     level = gains.index(True) if any(gains) else len(gains)
     if not level:
         return f"{last.name} clearly beats its predecessor, so another round may improve it again."

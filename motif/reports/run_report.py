@@ -150,12 +150,12 @@ class RunReport(Tabular):
     def records(self) -> list[Row]:
         """Return a row for each version, with its figures."""
         plain = (str, int, float)
-        rows = [one.figures() for one in self.run.summaries]
+        rows = [summary.figures() for summary in self.run.summaries]
         return [{key: value for key, value in row.items() if isinstance(value, plain)} for row in rows]
 
     def to_dict(self) -> Row:
         """Return paths and key figures for JSON."""
-        versions = [one.figures() for one in self.run.summaries]
+        versions = [summary.figures() for summary in self.run.summaries]
         figures: dict[str, object] = {
             "run": str(self.run.folder),
             "html": str(self.page),
@@ -421,7 +421,9 @@ def _steps(run: RunFiles) -> Groups:
         },
     }
     if rows := _noise_rows(summaries, RANKING_HEAD):
-        validation = {"validation": [_error_of(one, RANKING_HEAD, "rmse_validation") for one in summaries]}
+        validation = {
+            "validation": [_error_of(summary, RANKING_HEAD, "rmse_validation") for summary in summaries]
+        }
         groups["Fit: error of the equity that ranks plays (RMSE, points)"] = validation | rows
     return groups
 
@@ -487,9 +489,9 @@ def _strengths(run: RunFiles, benchmark: RunBenchmark | None) -> Groups:
     summaries = run.summaries
     groups: dict[str, Mapping[str, Sequence[str]]] = {
         "Points per game": {
-            "against PubEval": [_points(one.ppg_vs_pubeval, one.ppg_se) for one in summaries],
+            "against PubEval": [_points(summary.ppg_vs_pubeval, summary.ppg_se) for summary in summaries],
             "against the previous version": [
-                _points(one.ppg_vs_previous, one.ppg_vs_previous_se) for one in summaries
+                _points(summary.ppg_vs_previous, summary.ppg_vs_previous_se) for summary in summaries
             ],
         },
     }

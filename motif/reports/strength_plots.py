@@ -26,14 +26,16 @@ def plot_strength(summaries: Sequence[VersionSummary], path: Path, *, start: str
     Raises `FileError` if the picture cannot be written.
     """
     names = [f"v{summary.version}" for summary in summaries]
+    versus_pubeval = [(summary.ppg_vs_pubeval, summary.ppg_se) for summary in summaries]
+    versus_previous = [(summary.ppg_vs_previous, summary.ppg_vs_previous_se) for summary in summaries]
     with picture(path, 5.6, "Strength by version") as figure:
         upper, lower = figure.subplots(2, 1)
         look: Look = {"color": BLUE, "marker": "o", "linestyle": "-"}
-        _draw_points(upper, [(one.ppg_vs_pubeval, one.ppg_se) for one in summaries], names, look)
+        _draw_points(upper, versus_pubeval, names, look)
         upper.set_title("against PubEval", fontweight="bold")
         # The opponents differ, so no line joins the points.
         look = {"color": VERMILION, "marker": "s", "linestyle": ""}
-        _draw_points(lower, [(one.ppg_vs_previous, one.ppg_vs_previous_se) for one in summaries], names, look)
+        _draw_points(lower, versus_previous, names, look)
         lower.set_title("against the previous version", fontweight="bold")
         duel = fill(encodable(f"Below, v0 is measured against {start}."), _LINE_LETTERS)
         figure.supxlabel(f"Bars and ±: one standard error.  0 is equal strength.\n{duel}")

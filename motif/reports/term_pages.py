@@ -339,8 +339,10 @@ def effects_and_terms(
         "effects_note": effects_reading(head, language),
         "terms": [TermRow(moved(term, head, words), term.sentence, _facts(term, words)) for term in terms],
         "units": [
-            TermRow(words.amount(one.moves), sentence(one.words), f"{one.name}; {_in_numbers(one, words)}")
-            for one in units
+            TermRow(
+                words.amount(unit.moves), sentence(unit.words), f"{unit.name}; {_in_numbers(unit, words)}"
+            )
+            for unit in units
         ],
         "units_note": words.say("term_report", "units_note"),
     }

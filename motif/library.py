@@ -96,10 +96,10 @@ def rank(
     >>> print(motif.rank("4HPwATDgc/ABMA", "31", "motif-v1").best)
     8/5 6/5
     """
-    place, state = position_and_match(position)
+    parsed, state = position_and_match(position)
     dice, evaluator = given_roll(roll, state), _judging(player)
     state = for_match(evaluator, match_options(match), state)
-    return rank_plays(place, dice, evaluator, state, with_probabilities=True)
+    return rank_plays(parsed, dice, evaluator, state, with_probabilities=True)
 
 
 def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Value | None = None) -> Play:
@@ -140,8 +140,8 @@ def best_play(position: PositionLike, roll: RollLike | None = None, *, value: Va
     if value is None or not callable(value):
         hint = "; the best play of a player is rank(...).best" if value is None else ""
         raise SettingError(f"value must be a function of boards, not {shown(value)}{hint}", "value")
-    place, state = position_and_match(position)
-    plays = plays_of(place, given_roll(roll, state))
+    parsed, state = position_and_match(position)
+    plays = plays_of(parsed, given_roll(roll, state))
     boards = np.array([play.position.board for play in plays])
     equities_after = finished_points_many(pack_many(boards).view(np.int64)).astype(np.float64)
     goes_on = equities_after == 0
@@ -286,8 +286,8 @@ def legal_plays(position: PositionLike, roll: RollLike | None = None, die: int |
     >>> len(motif.legal_plays("4HPwATDgc/ABMA", 3, 1))
     16
     """
-    place, state = position_and_match(position)
-    return plays_of(place, given_roll(roll, state) if die is None else checked_roll(roll, die))
+    parsed, state = position_and_match(position)
+    return plays_of(parsed, given_roll(roll, state) if die is None else checked_roll(roll, die))
 
 
 @lists_fields(MatchOptions)
@@ -331,9 +331,9 @@ def cube(
     >>> motif.cube("AQAAiAAAAAAAAA").action
     'double, take'
     """
-    place, state = position_and_match(position)
+    parsed, state = position_and_match(position)
     evaluator, table = _judging(player), match_equity_table(DEFAULT_TABLE if met is None else str(met))
-    question = [(place, match_options(match).state_of(state))]
+    question = [(parsed, match_options(match).state_of(state))]
     answers = cube_answers(question, evaluator, evaluator.name, efficiency=efficiency, table=table)
     return next(answers).decision
 
@@ -371,9 +371,9 @@ def decide(
     >>> motif.decide("4HPwATDgc/ABMA", "31", "motif-v1").action
     'play'
     """
-    place, state = position_and_match(position)
+    parsed, state = position_and_match(position)
     dice = as_roll(roll) if roll is not None else None if state is None else state.dice
-    return decide_turn(place, dice, state, _judging(player), match_options(match))
+    return decide_turn(parsed, dice, state, _judging(player), match_options(match))
 
 
 @lists_fields(MatchOptions)
@@ -416,12 +416,12 @@ def explain(
     >>> motif.explain("4HPwATDgc/ABMA", "31", "motif-v1").better.notation
     '8/5 6/5'
     """
-    place, state = position_and_match(position)
+    parsed, state = position_and_match(position)
     dice, evaluator = given_roll(roll, state), _judging(player)
-    legal = plays_of(place, dice)
+    legal = plays_of(parsed, dice)
     plays = [None if play is None else legal_play(play, legal, dice) for play in (better, versus)]
     state = for_match(evaluator, match_options(match), state)
-    return explain_play(evaluator, place, dice, *plays, state=state, language=language)
+    return explain_play(evaluator, parsed, dice, *plays, state=state, language=language)
 
 
 def bearoff(position: PositionLike) -> BearoffChances:
@@ -548,8 +548,8 @@ def position_and_match(position: PositionLike) -> tuple[Position, MatchState | N
     """Return a position in any form with its match state, if any."""
     if isinstance(position, str):
         return parse_position(position)
-    place = Position.of(position)
-    return place, place.match
+    parsed = Position.of(position)
+    return parsed, parsed.match
 
 
 def given_roll(roll: RollLike | None, state: MatchState | None) -> tuple[int, int]:

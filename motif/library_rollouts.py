@@ -123,9 +123,9 @@ def compare_plays(
     2
     """
     match, changes = _parted(keywords)
-    place, state = position_and_match(position)
+    parsed, state = position_and_match(position)
     dice, evaluator = given_roll(roll, state), evaluator_of(player)
-    legal = plays_of(place, dice)
+    legal = plays_of(parsed, dice)
     several = [plays] if isinstance(plays, str | Play) or not isinstance(plays, Iterable) else plays
     check_flag("cubeful", cubeful)
     named = None if plays is None else [legal_play(cast("str | Play", play), legal, dice) for play in several]
@@ -135,7 +135,7 @@ def compare_plays(
     rules.check_effects(compared=True)
     options.check_rollout()
     return compared(
-        place,
+        parsed,
         dice,
         evaluator,
         rules,
@@ -176,11 +176,11 @@ def rollout_cube(
         For an invalid position, player, setting, match or cube.
     """
     match, changes = _parted(keywords)
-    place, state = position_and_match(position)
+    parsed, state = position_and_match(position)
     rules, options = settings_with(RolloutSettings, settings, changes), match_options(match)
     rules.check_effects()
     options.check_rollout()
-    return roll_out_cube(place, options.state_of(state), evaluator_of(player), rules, jobs=jobs)
+    return roll_out_cube(parsed, options.state_of(state), evaluator_of(player), rules, jobs=jobs)
 
 
 def _parted(keywords: ComparedKeywords) -> tuple[MatchKeywords, RolloutKeywords]:

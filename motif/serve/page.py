@@ -150,22 +150,22 @@ async def position(question: PlacedQuestion) -> Response:
     """Return a position in every form: board, IDs and match state."""
     if question.board is not None:
         try:
-            place, match = Position(question.board), None
+            placed, match = Position(question.board), None
         except PositionError as error:
             raise PositionError(error.problem, "board") from None
     else:
-        place, match = parse_position(question.id or found_id(question.text))
+        placed, match = parse_position(question.id or found_id(question.text))
     state = question.options().state_of(match)
     dice = None if question.dice is None else as_roll(question.dice)
     if match is not None:
         dice = dice or match.dice
         if match.doubled and dice is None:
             state = replace(state, doubled=True, decision="opponent")
-    return json_answer(_placed(place, replace(state, dice=dice)))
+    return json_answer(_placed(placed, replace(state, dice=dice)))
 
 
-def _placed(place: Position, state: MatchState) -> Record:
-    won = abs(outcome(place))
+def _placed(placed: Position, state: MatchState) -> Record:
+    won = abs(outcome(placed))
     points = state.cube * (won if gammons_count(state) else min(won, 1))
     result = won and {
         "kind": list(RESIGNATIONS)[won - 1],
@@ -173,11 +173,11 @@ def _placed(place: Position, state: MatchState) -> Record:
         "jacoby": points < state.cube * won,
     }
     return {
-        "board": place.board.tolist(),
-        "id": f"{gnubg_id(place)}:{match_id(state)}",
-        "gnubg": gnubg_id(place),
-        "xgid": xgid(place, state),
-        "ogid": ogid(place, state),
+        "board": placed.board.tolist(),
+        "id": f"{gnubg_id(placed)}:{match_id(state)}",
+        "gnubg": gnubg_id(placed),
+        "xgid": xgid(placed, state),
+        "ogid": ogid(placed, state),
         "dice": state.dice,
         "doubled": state.doubled,
         "length": state.length,

@@ -293,8 +293,8 @@ class WorstDecision:
 
 def worst_decisions(choices: Sequence[Choices], count: int) -> list[WorstDecision]:
     """Return the `count` decisions with the largest losses above 0."""
-    losses = np.concatenate([one.losses for one in choices])
-    ends = np.cumsum([len(one.losses) for one in choices])
+    losses = np.concatenate([choice.losses for choice in choices])
+    ends = np.cumsum([len(choice.losses) for choice in choices])
     worst = np.argsort(-losses, kind="stable")[:count]
     decisions = []
     for row in worst[losses[worst] > 0].tolist():
@@ -381,9 +381,11 @@ def benchmark_players(
     decisions: list[WorstDecision] = []
     if datasets:
         evaluators = [choosing_by_value(player) for player in players]
-        lost = [[dataset_losses(one, of, jobs=jobs) for of in datasets] for one in evaluators]
+        lost = [[dataset_losses(evaluator, of, jobs=jobs) for of in datasets] for evaluator in evaluators]
     else:
-        chosen = [[player_choices(one, file, seed=seed, jobs=jobs) for file in files] for one in players]
+        chosen = [
+            [player_choices(player, file, seed=seed, jobs=jobs) for file in files] for player in players
+        ]
         lost, decisions = chosen, worst_decisions(chosen[0], worst) if worst else []
     compared = paired(*lost) if len(players) > 1 else None
     rates = summary(lost[0])

@@ -48,10 +48,10 @@ def joined_losses(parts: Sequence[Losses]) -> Losses:
     """
     if not parts:
         raise BenchmarkError("at least one benchmark file is needed")
-    if not all(one.is_pooled for one in parts):
-        firsts = accumulate((int(one.games.max()) + 1 for one in parts), initial=0)
+    if not all(part.is_pooled for part in parts):
+        firsts = accumulate((int(part.games.max()) + 1 for part in parts), initial=0)
         parts = [replace(one, games=one.games + first) for one, first in zip(parts, firsts, strict=False)]
-    columns = ([getattr(one, name) for one in parts] for name in ("losses", "listed", "classes", "games"))
+    columns = ([getattr(part, name) for part in parts] for name in ("losses", "listed", "classes", "games"))
     return Losses("all", *map(np.concatenate, columns))
 
 
@@ -72,7 +72,7 @@ class ByGroup(Generic[_Rate]):
 def by_group(parts: Sequence[Losses], rate: Callable[[Rows], _Rate]) -> ByGroup[_Rate]:
     """Return `rate` for each group of decisions of all `parts`; raises `BenchmarkError` if there are none."""
     of_class = rows_of_classes(joined_losses(parts).classes)
-    ends = np.cumsum([len(one.losses) for one in parts]).tolist()
+    ends = np.cumsum([len(part.losses) for part in parts]).tolist()
     return ByGroup(
         {one.path: rate(slice(end - len(one.losses), end)) for one, end in zip(parts, ends, strict=True)},
         {name: rate(rows) for name, rows in of_class.items()},

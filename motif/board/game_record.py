@@ -422,7 +422,7 @@ class GameRecorder(GameProgress):
         try:
             return recorded_play(moves, self.position, plays)
         except PlayError as error:
-            illegal = (one for one in self._actions if isinstance(one, Turn) and one.is_illegal)
+            illegal = (action for action in self._actions if isinstance(action, Turn) and action.is_illegal)
             if (earlier := next(illegal, None)) is None:
                 raise
             roll = "{}{}".format(*earlier.roll)

@@ -48,12 +48,12 @@ class CompositeEvaluator(Evaluator):
             if class_name not in CLASS_NAMES:
                 hint = did_you_mean(class_name, CLASS_NAMES) or f"; there are {', '.join(CLASS_NAMES)}"
                 raise PlayerError(f"no position class is called {quoted(class_name)}{hint}")
-        missing = [one for one in CLASS_NAMES if one not in parts and _DEFAULTS.get(one) not in parts]
+        missing = [name for name in CLASS_NAMES if name not in parts and _DEFAULTS.get(name) not in parts]
         if missing:
-            needed = " and ".join(one for one in missing if one not in _DEFAULTS)
+            needed = " and ".join(name for name in missing if name not in _DEFAULTS)
             raise PlayerError(f"the composition needs an evaluator for {needed}: {_FORM}")
         self.name = name or COMPOSITE_PREFIX + ",".join(f"{key}={one.name}" for key, one in parts.items())
-        self.parts = tuple(parts[one] if one in parts else parts[_DEFAULTS[one]] for one in CLASS_NAMES)
+        self.parts = tuple(parts[name] if name in parts else parts[_DEFAULTS[name]] for name in CLASS_NAMES)
         """The parts in the order of the class codes."""
 
     @property

@@ -260,9 +260,9 @@ def _facts(
 ) -> dict[str, Any]:
     """Return the weight file's record of its fit."""
     manifests = [read_manifest(Path(folder)) for folder in folders]
-    fingerprints = [*dict.fromkeys(chain.from_iterable(one.fingerprints for one in manifests))]
-    parts = dict.fromkeys(chain.from_iterable(one.origin.datasets for one in manifests))
-    part_of = [one for one in parts if one not in fingerprints]
+    fingerprints = [*dict.fromkeys(chain.from_iterable(manifest.fingerprints for manifest in manifests))]
+    parts = dict.fromkeys(chain.from_iterable(manifest.origin.datasets for manifest in manifests))
+    part_of = [fingerprint for fingerprint in parts if fingerprint not in fingerprints]
     validation = result.rmse_validation
     data = {
         "samples": result.samples,

@@ -240,7 +240,7 @@ def fitted_to(evaluator: Evaluator | None, fingerprints: Iterable[str]) -> bool:
     """Return whether weights of `evaluator` were fitted to positions of datasets of these `fingerprints`."""
     static = evaluator.without_lookahead if evaluator else None
     weights = static.weights if isinstance(static, StaticEvaluator) else None
-    return weights is not None and any(one in seen_datasets(weights) for one in fingerprints)
+    return weights is not None and any(fingerprint in seen_datasets(weights) for fingerprint in fingerprints)
 
 
 def _scored(results: ScoreResults) -> StatedChances:

@@ -57,7 +57,7 @@ class PhaseNet:
         Training continues from the layers `start`, if given.  Without `scaling`, inputs are counts and pips
         rather than shares of their largest values.
         """
-        self.scales = np.array([one.scale for one in PHASE_SET.parameters], np.float64)
+        self.scales = np.array([parameter.scale for parameter in PHASE_SET.parameters], np.float64)
         self.scaling = scaling
         self._batch = batch
         bits = np.random.MT19937(np.random.SeedSequence(seed))

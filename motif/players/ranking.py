@@ -139,7 +139,7 @@ class Ranking(Tabular, Sequence[RankedPlay]):
     def to_dict(self) -> dict[str, object]:
         """Return all fields for JSON."""
         return {
-            "plays": [one.to_dict() for one in self.plays],
+            "plays": [play.to_dict() for play in self.plays],
             "position": self.position.gnubg_id,
             "roll": list(self.roll),
             "player": self.player,
@@ -148,7 +148,7 @@ class Ranking(Tabular, Sequence[RankedPlay]):
 
     def records(self) -> list[dict[str, object]]:
         """Return one row per play."""
-        rows = [one.to_dict() | {"difference": one.difference} for one in self.plays]
+        rows = [play.to_dict() | {"difference": play.difference} for play in self.plays]
         names = [name for name in (*_FRAME, *OUTPUTS) if any(name in row for row in rows)]
         return [{_FRAME.get(name, name): row.get(name) for name in names} for row in rows]
 

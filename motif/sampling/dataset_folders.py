@@ -21,7 +21,7 @@ def dataset_folders(data: Data) -> Iterator[list[Path]]:
     several = given_items(data)
     if not several:
         raise DatasetError("data: at least one dataset or file is needed")
-    if wrong := [one for one in several if not isinstance(one, str | Path | Dataset)]:
+    if wrong := [item for item in several if not isinstance(item, str | Path | Dataset)]:
         raise DatasetError(f"data must be datasets or their folders, not {shown(wrong[0])}")
     with tempfile.TemporaryDirectory() as made:
         folders, names = [], {}

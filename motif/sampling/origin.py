@@ -52,11 +52,11 @@ class Origin:
         With positions that are in no known dataset, or twice, the sum is not that of whole datasets.
         """
         parts, datasets = (self, other), tuple(dict.fromkeys((*self.datasets, *other.datasets)))
-        is_apart = all(one.datasets for one in parts) and set(self.datasets).isdisjoint(other.datasets)
+        is_apart = all(part.datasets for part in parts) and set(self.datasets).isdisjoint(other.datasets)
         return Origin(
             labels=self.labels if self.labels == other.labels else {},
             datasets=datasets,
-            is_whole=is_apart and all(one.is_whole for one in parts),
+            is_whole=is_apart and all(part.is_whole for part in parts),
         )
 
     def settings(self) -> dict[str, object]:
@@ -76,7 +76,7 @@ def joint_origin(origins: Iterable[Origin]) -> Origin:
     first, *rest = origins
     if any(replace(other, is_whole=first.is_whole) != first for other in rest):
         return UNKNOWN
-    return replace(first, is_whole=all(one.is_whole for one in (first, *rest)))
+    return replace(first, is_whole=all(origin.is_whole for origin in (first, *rest)))
 
 
 class GameNumbers(NamedTuple):

@@ -445,7 +445,9 @@ def _loaded(row: sqlite3.Row, *names: str) -> Record:
 
 def with_ratings(players: Sequence[Record]) -> list[Record]:
     """Return the totals of both players with eXtreme Gammon's words for their performance ratings."""
-    return [one | {"pr_word": _pr_word(one["pr"], one["overall"]["decisions"])} for one in players]
+    return [
+        player | {"pr_word": _pr_word(player["pr"], player["overall"]["decisions"])} for player in players
+    ]
 
 
 def _pr_word(pr: float | None, decisions: int) -> str | None:
@@ -457,7 +459,7 @@ def _summary(row: sqlite3.Row) -> Record:
     """Return an analysis in the list; raises any exception for a damaged one."""
     record = _loaded(row, "match", "players", "themes", "errors")
     kept = ("name", "pr", "error_rate", "overall", "luck", "luck_adjusted_result")
-    both = record["players"] and [{key: one[key] for key in kept} for one in record["players"]]
+    both = record["players"] and [{key: player[key] for key in kept} for player in record["players"]]
     costs = _theme_costs(record["themes"] or {}, record.pop("errors") or {}, record["seat"])
     record |= {"themes": costs, "players": both}
     _check(record)
@@ -480,11 +482,11 @@ def _own_totals(summary: Record) -> Record | None:
 
 
 def _overall(summaries: Sequence[Record]) -> Record | None:
-    own = [one for one in map(_own_totals, summaries) if one is not None]
-    decisions = sum(one["decisions"] for one in own)
+    own = [summary for summary in map(_own_totals, summaries) if summary is not None]
+    decisions = sum(summary["decisions"] for summary in own)
     if not decisions:
         return None
-    pr = sum(one["shown"]["pr"] * one["decisions"] for one in own) / decisions
+    pr = sum(summary["shown"]["pr"] * summary["decisions"] for summary in own) / decisions
     themes: dict[str, Record] = {}
     for one in own:
         for name, costs in one["themes"].items():
@@ -494,8 +496,8 @@ def _overall(summaries: Sequence[Record]) -> Record | None:
     return {
         "pr": pr,
         "pr_word": _pr_word(pr, decisions),
-        "luck": sum(one["shown"]["luck"] for one in own) / len(own),
-        "analyses": [one["shown"] for one in reversed(own)],
+        "luck": sum(summary["shown"]["luck"] for summary in own) / len(own),
+        "analyses": [summary["shown"] for summary in reversed(own)],
         "themes": sorted(themes.values(), key=lambda one: -one["cost"]),
     }
 

@@ -158,16 +158,16 @@ def _moves(
     ranked = rank_plays(position, roll, evaluator, state, with_probabilities=True)
     return [
         {
-            "play": _play(one.play.moves),
+            "play": _play(row.play.moves),
             "evaluation": {
-                "info": {"cubeful": question.cubeful, "plies": one.plies + 1},
-                "eq": round(one.equity, _DIGITS),
-                "diff": round(one.difference, _DIGITS),
-                "probability": _probability(one.chances),
+                "info": {"cubeful": question.cubeful, "plies": row.plies + 1},
+                "eq": round(row.equity, _DIGITS),
+                "diff": round(row.difference, _DIGITS),
+                "probability": _probability(row.chances),
             },
         }
-        for one in ranked[:count]
-        if one.play.moves
+        for row in ranked[:count]
+        if row.play.moves
     ]
 
 

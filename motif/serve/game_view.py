@@ -72,7 +72,7 @@ def game_view(name: str, revision: int, game: KeptGame, steps: Sequence[GameStep
 def _actions(record: MatchRecord) -> tuple[Action, ...]:
     """Return the actions of the last game, without a roll that is still to be played."""
     actions = record.games[-1].actions if record.games else ()
-    return tuple(one for one in actions if not isinstance(one, Turn) or one.play is not None)
+    return tuple(action for action in actions if not isinstance(action, Turn) or action.play is not None)
 
 
 def _logged(action: Action, seat: int) -> Record:
@@ -193,7 +193,7 @@ def rolls_view(game: KeptGame) -> Record:
             for die in turn.roll:
                 faces[_who(turn.player, seat)][die - 1] += 1
     doubles = {
-        who: sum(one[0] == who and one[1] == one[2] for rolls in games for one in rolls) for who in faces
+        who: sum(roll[0] == who and roll[1] == roll[2] for rolls in games for roll in rolls) for who in faces
     }
     counts = {who: sum(faces[who]) // 2 for who in faces}
     return {"seed": game.settings.seed, "games": games, "faces": faces, "rolls": counts, "doubles": doubles}

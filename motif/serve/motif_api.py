@@ -195,8 +195,10 @@ def _with_known(plays: Sequence[Record], known: Sequence[KnownEstimate]) -> list
     # Without an equity by lookahead, a rollout is the lookahead's own, of a late ending.
     rolled = {done: one for done, one in rolled.items() if one["source"] == ROLLOUT and "lookahead" in one}
     merged = [
-        one | {"lookahead": one["equity"]} | rolled[one["notation"]] if one["notation"] in rolled else one
-        for one in plays
+        play | {"lookahead": play["equity"]} | rolled[play["notation"]]
+        if play["notation"] in rolled
+        else play
+        for play in plays
     ]
     if rolled:
         merged.sort(key=lambda one: -one["equity"] if one["notation"] in rolled else math.inf)

@@ -87,7 +87,7 @@ def judge_answer(question: AskedQuestion, answer: str, evaluator: Evaluator) -> 
     """
     if not question.is_play:
         return _judged_cube(question, answer, evaluator)
-    candidates = {one.done: one for one in question.candidates}
+    candidates = {candidate.done: candidate for candidate in question.candidates}
     best, made = candidates.get(question.best or ""), candidates.get(answer)
     if best is not None and made is not None and best.is_like(made):
         cost = max(difference_shown(best.equity, made.equity), 0.0)
@@ -114,7 +114,7 @@ def _se_of(question: AskedQuestion, answer: str) -> float | None:
 
 
 def _judged_cube(question: AskedQuestion, answer: str, evaluator: Evaluator) -> QuizVerdict:
-    known = {one.done: one.equity for one in question.candidates}
+    known = {candidate.done: candidate.equity for candidate in question.candidates}
     source = question.candidates[0].source if question.candidates else ""
     action = question.action or ""
     if {"take", "pass"} <= known.keys():  # seen by the player who answers the double

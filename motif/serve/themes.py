@@ -49,5 +49,7 @@ def _theme_of(decision: Record, evaluator: Evaluator) -> str | None:
         )
     except MotifError:
         return None
-    reasons = [one for one in explanation.reasons if one.play == "better" and one.concept not in BEYOND]
+    reasons = [
+        reason for reason in explanation.reasons if reason.play == "better" and reason.concept not in BEYOND
+    ]
     return reasons[0].concept if reasons else None

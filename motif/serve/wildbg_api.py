@@ -219,10 +219,10 @@ def _move(
     return {
         "moves": [
             {
-                "play": [{"from": source, "to": target} for source, target in one.play.moves],
-                "probabilities": _chances(one.chances),
+                "play": [{"from": source, "to": target} for source, target in ranked.play.moves],
+                "probabilities": _chances(ranked.chances),
             }
-            for one in plays
+            for ranked in plays
         ]
     }
 

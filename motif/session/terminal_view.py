@@ -299,7 +299,7 @@ class TerminalView:
             self._say(f"{number:4}  {one.play.notation:24} {one.equity:+z.3f}")
         if len(ranked) > _HINTS_SHOWN:
             self._say(f"      and {len(ranked) - _HINTS_SHOWN} more")
-        self._listed = [one.play for one in ranked]
+        self._listed = [row.play for row in ranked]
 
     def _hint_cube(self) -> None:
         who = self._name(self._session.on_roll)

@@ -124,7 +124,7 @@ def on_all_lines(measured: Sequence[Measured], own: str, benchmark: BenchmarkFil
 
 def whole_table(whole: Sequence[Measured], own: str) -> list[str]:
     """Return the page's table of `judging_ways`."""
-    rows = {one.name: one for one in whole}
+    rows = {row.name: row for row in whole}
     lines = ["| player | error rate |", "|---|---:|"]
     lines += [
         f"| `{name}` | {rows[name].error_rate:.2f} ± {rows[name].error_rate_se:.2f} |"
@@ -138,9 +138,9 @@ def table(measured: Sequence[Measured]) -> list[str]:
     """Return the page's table, the fastest player first."""
     lines = ["| player | error rate | ms per decision | decisions |", "|---|---:|---:|---:|"]
     lines += [
-        f"| `{one.name}` | {one.error_rate:.2f} ± {one.error_rate_se:.2f} | {one.milliseconds:.3g} "
-        f"| {one.decisions:,} |"
-        for one in sorted(measured, key=lambda one: one.milliseconds)
+        f"| `{row.name}` | {row.error_rate:.2f} ± {row.error_rate_se:.2f} | {row.milliseconds:.3g} "
+        f"| {row.decisions:,} |"
+        for row in sorted(measured, key=lambda one: one.milliseconds)
     ]
     return lines
 
@@ -156,16 +156,16 @@ def draw(measured: Sequence[Measured], own: str, path: Path) -> None:
             ("wildbg", lambda name: name == "wildbg", "D", "none", INK),
         )
         for label, belongs, marker, line, colour in families:
-            points = sorted((one for one in measured if belongs(one.name)), key=lambda one: one.milliseconds)
+            points = sorted((row for row in measured if belongs(row.name)), key=lambda one: one.milliseconds)
             if points:
-                x, y = [one.milliseconds for one in points], [one.error_rate for one in points]
-                error = [one.error_rate_se for one in points]
+                x, y = [point.milliseconds for point in points], [point.error_rate for point in points]
+                error = [point.error_rate_se for point in points]
                 axes.errorbar(
                     x, y, yerr=error, marker=marker, linestyle=line, color=colour, label=label, capsize=2
                 )
         axes.set_xscale("log")
         axes.set_yscale("log")
-        rates = [one.error_rate for one in measured]
+        rates = [row.error_rate for row in measured]
         low, high = 0.8 * min(rates), 1.2 * max(rates)
         ticks = [tick for tick in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if low <= tick <= high]
         axes.set_yticks(ticks, labels=[f"{tick:g}" for tick in ticks])
@@ -192,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     draw(measured, own, options.page.parent.parent / "images" / "frontier.png")
     write_region(options.page, "frontier", table(measured))
     whole = on_all_lines(measured, own, benchmark)
-    write_text(FIGURES, json.dumps([asdict(one) for one in whole], indent=1) + "\n")
+    write_text(FIGURES, json.dumps([asdict(row) for row in whole], indent=1) + "\n")
     write_region(options.page, "all lines", whole_table(whole, own))
 
 

@@ -210,7 +210,7 @@ def read_by(evaluator: Evaluator, decision: Decision) -> Reading:
     ranking = rank_plays(decision.position, decision.roll, evaluator, decision.state)
     plays = legal_plays(decision.position, decision.roll)
     wanted = find_play(decision.play, plays).position
-    difference = next(one.difference for one in ranking if one.play.position == wanted)
+    difference = next(play.difference for play in ranking if play.play.position == wanted)
     chosen = ranking.best
     if chosen.position != wanted:
         return Reading(decision, chosen, max(-difference, 1e-9), None)

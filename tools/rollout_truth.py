@@ -124,12 +124,12 @@ def run(folder: Path, jobs: int, most: int | None) -> None:
     """Process the unfinished decisions of `folder`, up to number `most`."""
     state = _state(folder)
     decisions = state["decisions"][:most]
-    boards = boards_from_keys([one["position"] for one in decisions])
+    boards = boards_from_keys([record["position"] for record in decisions])
     codes = classify_many(pack_many(boards))
     with working_in(folder):
         results = results_of(folder)
-        done = {one["decision"] for one in results}
-        write_text(folder / _RESULTS, "".join(json.dumps(one) + "\n" for one in results))
+        done = {record["decision"] for record in results}
+        write_text(folder / _RESULTS, "".join(json.dumps(record) + "\n" for record in results))
         left = [number for number in range(len(decisions)) if number not in done]
         calls = ((k, boards[k], tuple(decisions[k]["roll"]), int(codes[k])) for k in left)
         work = partial(decided, state["player"], state["seed"])

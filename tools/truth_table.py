@@ -101,26 +101,28 @@ def table(truths: Sequence[Truth]) -> list[str]:
 
 
 def _cost(truths: Sequence[Truth]) -> Iterator[str]:
-    counts = ", ".join(f"{len(one):,} {one.name} ({one.rolled:,} rolled out)" for one in truths)
-    trials = np.sum([one.trials for one in truths], axis=0)
+    counts = ", ".join(f"{len(truth):,} {truth.name} ({truth.rolled:,} rolled out)" for truth in truths)
+    trials = np.sum([truth.trials for truth in truths], axis=0)
     names = truths[0].rollers
     yield f"Decisions: {counts}."
     yield (
-        f"{sum(one.plays for one in truths):,} plays, {trials[0]:,} trials by `{names[0]}` and {trials[1]:,} "
-        f"luck-adjusted ones by `{names[1]}`: "
-        f"{sum(one.seconds for one in truths) / 3600:.1f} hours of one process, choices included."
+        f"{sum(truth.plays for truth in truths):,} plays, {trials[0]:,} trials by `{names[0]}` and "
+        f"{trials[1]:,} luck-adjusted ones by `{names[1]}`: "
+        f"{sum(truth.seconds for truth in truths) / 3600:.1f} hours of one process, choices included."
     )
 
 
 def _rates(truths: Sequence[Truth]) -> Iterator[str]:
-    yield _row("player", [f"{one.name}, at most | at least" for one in truths])
+    yield _row("player", [f"{truth.name}, at most | at least" for truth in truths])
     yield _rule(2 * len(truths))
     for player in truths[0].players:
         yield _row(
             f"`{player}`",
             [
-                " | ".join(_figure(values[one.players.index(player)]) for values in (one.losses, one.crossed))
-                for one in truths
+                " | ".join(
+                    _figure(values[truth.players.index(player)]) for values in (truth.losses, truth.crossed)
+                )
+                for truth in truths
             ],
         )
 

@@ -54,7 +54,7 @@ def lines(evaluator: StaticEvaluator, positions: int = _POSITIONS) -> Iterator[s
 
 def _new(boards: Sequence[UnitBoard], shown: set[bytes]) -> tuple[UnitBoard, ...]:
     """Return the first boards that are not `shown` yet, and add them to these."""
-    new = [one for one in boards if one.board.tobytes() not in shown][:_BOARDS]
+    new = [board for board in boards if board.board.tobytes() not in shown][:_BOARDS]
     shown |= {one.board.tobytes() for one in new}
     return tuple(new)
 

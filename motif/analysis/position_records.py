@@ -26,7 +26,7 @@ from motif.players.ranking import (
     rows_by_state,
     source_words,
 )
-from motif.runtime.arrays import IntArray
+from motif.runtime.arrays import IntArray, slices
 from motif.runtime.frames import Record
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import end_if_cancelled
@@ -148,7 +148,7 @@ def _spread(
     quick = isinstance(evaluator, StaticEvaluator)
     size = _ROWS_AT_ONCE if quick else _LOOKAHEAD_ROWS_AT_ONCE
     total = len(arrays[0])
-    calls = (tuple(array[k : k + size] for array in arrays) for k in range(0, total, size))
+    calls = (tuple(array[part] for array in arrays) for part in slices(total, size))
     for results in run_ordered(function, calls, 1 if quick or total <= size else jobs):
         yield from results
 

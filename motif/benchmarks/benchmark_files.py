@@ -40,7 +40,7 @@ from motif.board.identifiers import boards_of_lines, position_key
 from motif.board.packed import Board
 from motif.board.position import Position
 from motif.evaluators.probabilities import turned
-from motif.runtime.arrays import FloatArray, IntArray
+from motif.runtime.arrays import FloatArray, IntArray, slices
 from motif.runtime.errors import BenchmarkError, plain_text, shown
 from motif.runtime.files import content_of, replacing
 from motif.runtime.limits import (
@@ -219,7 +219,7 @@ def _raise_at_first(bad: npt.ArrayLike, lines: IntArray, problem: str) -> None:
 
 
 def _decoded(keys: list[str], lines: IntArray, where: str) -> Board:
-    parts = [slice(start, start + _KEYS_AT_ONCE) for start in range(0, len(keys), _KEYS_AT_ONCE)]
+    parts = slices(len(keys), _KEYS_AT_ONCE)
     numbered = (list(zip(lines[part].tolist(), keys[part], strict=True)) for part in parts)
     return np.concatenate([boards_of_lines(part, where, BenchmarkError, are_keys=True) for part in numbered])
 

@@ -62,7 +62,7 @@ from motif.evaluators.model import Model, Workspace
 from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.position_class import LATE_CONTACT, RACE, classify_many
-from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
+from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray, slices
 from motif.runtime.errors import PlayerError, plain_text
 from motif.runtime.progress import end_if_cancelled
 
@@ -534,7 +534,7 @@ class LookaheadEvaluator(Evaluator):
             last = self.depth.seen if 0 < self.depth.thin <= plies else EVERY_ROLL
             return _looked_ahead(self._replies, boards, plies, last, view, rows)
         values = np.empty(self._shape(len(boards), view, rows))
-        for part in _slices(len(boards), _POSITIONS_AT_ONCE):
+        for part in slices(len(boards), _POSITIONS_AT_ONCE):
             end_if_cancelled()
             held = self._mean_over_rolls(boards[part], plies, view, rows)
             if rows or view.cube_model.is_cubeless:
@@ -607,7 +607,7 @@ def _looked_ahead(
     model, space = prepared(evaluator.model)
     tree, cubeless = thread_tree(), view.cube_model.is_cubeless
     equities = np.empty(len(boards) if cubeless else (len(boards), 2))
-    for part in _slices(len(boards), _BETWEEN_CHECKPOINTS):
+    for part in slices(len(boards), _BETWEEN_CHECKPOINTS):
         end_if_cancelled()
         some, values, chances = packed[part], equities[part], probabilities[part]
         if cubeless:
@@ -661,7 +661,3 @@ def _let_through(values: FloatArray, plays: PlayBatch, among: BoolArray, limits:
     candidates = np.where(among, values, -np.inf)
     best = np.maximum.reduceat(candidates, plays.offsets[:-1])[plays.decision]
     return among & best_few(candidates, plays, limits.plays) & (candidates >= best - limits.within)
-
-
-def _slices(count: int, size: int) -> list[slice]:
-    return [slice(k, k + size) for k in range(0, count, size)]

@@ -25,7 +25,7 @@ from motif.compiler.simd import (
     transpose_tile,
 )
 from motif.fitting.terms import Terms
-from motif.runtime.arrays import Float32Array, FloatArray, IntArray
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray, slices
 from motif.runtime.parallel import threads_here
 
 _Chunk = TypeVar("_Chunk")
@@ -52,7 +52,7 @@ def raw_predictions(
     def work(rows: slice) -> None:
         _raw_chunk(_raised(features[rows], power), vector, products, raw[rows])
 
-    for _ in in_threads(work, _row_chunks(len(features))):
+    for _ in in_threads(work, slices(len(features), _CHUNK_ROWS)):
         pass
     return raw
 
@@ -69,7 +69,7 @@ def term_sums(terms: Terms, features: Float32Array, row_values: FloatArray, powe
         _sums_chunk(_raised(features[rows], power), row_values[rows], products, sums)
         return sums
 
-    return sum(in_threads(work, _row_chunks(len(features))), np.zeros(terms.count))
+    return sum(in_threads(work, slices(len(features), _CHUNK_ROWS)), np.zeros(terms.count))
 
 
 def in_threads(work: Callable[[_Chunk], _Result], chunks: Sequence[_Chunk]) -> Iterator[_Result]:
@@ -180,10 +180,6 @@ def _sums_chunk(features, row_values, products, sums):
             start = products.strips[strip, 0]
             for k in range(products.strips[strip, 1] - start):
                 sums[start + k] += totals[k]
-
-
-def _row_chunks(rows: int) -> list[slice]:
-    return [slice(begin, begin + _CHUNK_ROWS) for begin in range(0, rows, _CHUNK_ROWS)]
 
 
 def _raised(features: Float32Array, power: int) -> Float32Array:

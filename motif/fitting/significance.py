@@ -38,7 +38,7 @@ from motif.fitting.problem import Link, Problem, compact
 from motif.fitting.terms import Terms
 from motif.parameters import ParameterSet
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.arrays import Float32Array, FloatArray, IntArray
+from motif.runtime.arrays import Float32Array, FloatArray, IntArray, slices
 from motif.runtime.errors import DatasetError, FitError, shown
 from motif.runtime.limits import TERMS_ROWS
 from motif.runtime.parallel import one_thread
@@ -135,8 +135,7 @@ def term_statistics(
     spreads = np.abs(weights) * _deviations(means, squares)
     origin = means[1 : 1 + terms.size]
     sums, centred = np.zeros(terms.count), np.zeros(terms.count)
-    for begin in range(0, len(features), _ROWS_AT_ONCE):
-        rows = slice(begin, begin + _ROWS_AT_ONCE)
+    for rows in slices(len(features), _ROWS_AT_ONCE):
         here = features[rows] - origin.astype(np.float32)[: terms.size]
         sums += term_sums(terms, here, shares[rows])
         centred += term_sums(terms, here, shares[rows], 2)
@@ -183,9 +182,8 @@ def significance(problem: Problem, weights: FloatArray, clusters: IntArray | Non
         both = np.stack([steps, transform @ steps])
         return both.sum(axis=2), (both**2).sum(axis=2)
 
-    chunks = [slice(begin, begin + _CLUSTERS_AT_ONCE) for begin in range(0, len(groups), _CLUSTERS_AT_ONCE)]
     sums, squares = np.zeros((2, len(weights))), np.zeros((2, len(weights)))
-    for part, part_squares in in_threads(moments, chunks):
+    for part, part_squares in in_threads(moments, slices(len(groups), _CLUSTERS_AT_ONCE)):
         sums += part
         squares += part_squares
     count = len(groups)

@@ -20,6 +20,7 @@ from motif.learning.label_noise import NoiseFreeError, root_mean
 from motif.learning.rows import ClassRows
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
+from motif.runtime.arrays import slices
 
 _ROWS_AT_ONCE = 1 << 16
 
@@ -144,7 +145,6 @@ def _validation(
         gains = for_chooser(part.labels[validation, EQUITY_HEAD], chose)
         code = np.full(len(gains), CLASS_NAMES.index(class_name), np.int8)
         scores = np.empty(len(boards))
-        for begin in range(0, len(scores), _ROWS_AT_ONCE):
-            some = slice(begin, begin + _ROWS_AT_ONCE)
+        for some in slices(len(scores), _ROWS_AT_ONCE):
             evaluate_packed(model, pack_many(boards[some]), space, scores[some], NO_ROWS)
         yield part.decisions[validation], gains, code, part.games[validation], for_chooser(scores, chose)

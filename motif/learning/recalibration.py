@@ -34,7 +34,7 @@ from motif.evaluators.static import weights_of, without_calibration
 from motif.learning.heads import seen_datasets
 from motif.parameters.position_class import ALL, CLASS_NAMES
 from motif.rollouts.tally import error_over_groups
-from motif.runtime.arrays import BoolArray, FloatArray, IntArray
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray, slices
 from motif.runtime.errors import DatasetError, FitError, PlayerError
 from motif.runtime.frames import Tabular
 from motif.runtime.package import VERSION
@@ -285,8 +285,7 @@ def _stated(results: PositionResults, evaluator: Evaluator | None, jobs: int | N
 
 
 def _win_chances(evaluator: Evaluator, boards: Board, jobs: int | None) -> FloatArray:
-    starts = range(0, len(boards), _POSITIONS_AT_ONCE)
-    calls = ((boards[start : start + _POSITIONS_AT_ONCE],) for start in starts)
+    calls = ((boards[part],) for part in slices(len(boards), _POSITIONS_AT_ONCE))
     with closing(run_ordered(evaluator.evaluate_many, calls, jobs)) as results:
         return np.concatenate([rows[:, WIN] for rows in results]).astype(np.float64)
 

@@ -24,7 +24,7 @@ from motif.learning.label_noise import label_variances
 from motif.parameters import ParameterSet
 from motif.parameters.named_sets import features
 from motif.parameters.position_class import CLASS_NAMES
-from motif.runtime.arrays import BoolArray, Float32Array, IntArray
+from motif.runtime.arrays import BoolArray, Float32Array, IntArray, slices
 from motif.runtime.errors import FitError
 from motif.runtime.files import refusals, scratch_folder
 from motif.sampling.dataset import Dataset, drawn_games, joined, read_parts
@@ -118,8 +118,7 @@ def rows_where(values: npt.NDArray[_Scalar], mask: BoolArray) -> npt.NDArray[_Sc
     if count * values[:1].nbytes <= _MIN_MAPPED:
         return values[mask]
     with refusals("a temporary file"), tempfile.TemporaryFile(prefix=_SCRATCH) as file:
-        for begin in range(0, len(mask), _ROWS_AT_ONCE):
-            part = slice(begin, begin + _ROWS_AT_ONCE)
+        for part in slices(len(mask), _ROWS_AT_ONCE):
             file.write(values[part][mask[part]].tobytes())
         file.flush()
         return np.asarray(np.memmap(file, values.dtype, "c", shape=shape))

@@ -1,4 +1,4 @@
-"""Types of arrays, for annotations, whose docstrings state the shapes; and read-only arrays."""
+"""Types of arrays, for annotations, whose docstrings state the shapes; read-only arrays and slices."""
 
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,3 +28,8 @@ def frozen(array: _Array) -> _Array:
     """
     array.setflags(write=False)
     return array
+
+
+def slices(count: int, size: int) -> list[slice]:
+    """Return the slices of at most `size` rows, in order, that make up `count` rows."""
+    return [slice(start, start + size) for start in range(0, count, size)]

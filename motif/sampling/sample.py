@@ -32,7 +32,7 @@ from motif.players import load
 from motif.rollouts.playout import MAX_PLIES, ROUND, board_trials, first_rolls, play_out
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally, mean_and_error
-from motif.runtime.arrays import FloatArray
+from motif.runtime.arrays import FloatArray, slices
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.files import clear_temporaries, working_in
 from motif.runtime.frames import Row, Tabular
@@ -538,9 +538,8 @@ def _with_labels_by(data: Dataset, labeller: Evaluator) -> Dataset:
     # The values do not depend on how positions are batched.
     at_once = _LABELS_AT_ONCE if getattr(labeller, "plies", 0) else max(1, len(data))
     rows = np.empty((len(data), len(OUTPUTS)), np.float32)
-    for start in range(0, len(data), at_once):
+    for part in slices(len(data), at_once):
         check_stop()
-        part = slice(start, start + at_once)
         rows[part] = labeller.evaluate_many(data.boards[part])
     equity = equities(rows.astype(np.float64)).astype(np.float32)
     return replace(data, probabilities=rows, equity=equity)

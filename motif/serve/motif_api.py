@@ -31,6 +31,7 @@ from motif.evaluators.probabilities import equities
 from motif.evaluators.static import StaticEvaluator
 from motif.players.ranking import ROLLOUT
 from motif.rollouts import RolloutSettings
+from motif.runtime.arrays import slices
 from motif.runtime.errors import MotifError, PlayError, RecordError, SettingError
 from motif.runtime.frames import Record
 from motif.runtime.package import VERSION
@@ -428,9 +429,9 @@ def _evaluated(service: EngineService, batch: EvaluateBatch) -> bytes:
 
 def _parts(count: int, size: int = _AT_ONCE) -> Iterator[slice]:
     """Yield the parts of a batch; between them it may be cancelled."""
-    for start in range(0, count, size):
+    for part in slices(count, size):
         end_if_cancelled()
-        yield slice(start, start + size)
+        yield part
 
 
 @router.post("/batches/hint", responses=answers(HintsAnswer))

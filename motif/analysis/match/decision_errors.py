@@ -55,7 +55,7 @@ from motif.players.ranking import (
     source_words,
 )
 from motif.rollouts.rollout_settings import RolloutSettings
-from motif.runtime.arrays import BoolArray, FloatArray, IntArray
+from motif.runtime.arrays import BoolArray, FloatArray, IntArray, slices
 from motif.runtime.errors import RecordError
 
 CLOSE = 0.16
@@ -295,8 +295,7 @@ def roll_luck(rolls: Sequence[PlayedRoll], evaluator: Evaluator, *, cube: bool =
     luck = np.empty(len(rolls))
     dice = np.array([roll.roll for roll in rolls]).reshape(len(rolls), 2)
     places = roll_numbers(dice)
-    for k in range(0, len(rolls), _DECISIONS_AT_ONCE):
-        part = slice(k, min(k + _DECISIONS_AT_ONCE, len(rolls)))
+    for part in slices(len(rolls), _DECISIONS_AT_ONCE):
         boards = np.array([roll.position.board for roll in rolls[part]])
         states = [valued_state(roll.state, cube) for roll in rolls[part]]
         values = _best_of_each_roll(boards, states, evaluator)

@@ -29,7 +29,7 @@ from motif.doubling.equities import (
 from motif.doubling.exact import CubeValues, exact_equities
 from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
-from motif.evaluators.cube_model import ALMOST, BEAVERED, best_answers
+from motif.evaluators.cube_model import BEAVERED, EPSILON, best_answers
 from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, turned
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
@@ -457,7 +457,7 @@ def best_action(
         return BestAction(f"no {double}, dead cube", should_take=takes)
     doubled = min(BEAVERED * double_take if beavers else double_take, double_pass)
     # Without gammons, playing on gains nothing; an apparent gain is a rounding error of the model.
-    doubles = wins > _HOPELESS and (doubled >= no_double - ALMOST or (not takes and not gammons))
+    doubles = wins > _HOPELESS and (doubled >= no_double - EPSILON or (not takes and not gammons))
     too_good = gammons and no_double > double_pass
     own = double if doubles else f"too good to {double}" if too_good else f"no {double}"
     return BestAction(f"{own}, {answer}", doubles, takes, beavers)
@@ -485,7 +485,7 @@ def _window(
     doubled = _first_reached(places, best_answers(double_take, curves.double_pass, beavers) - no_double)
     late = places >= cash
     gains = (no_double[late] - curves.double_pass) / scale(state, table).half
-    good = _first_reached(places[late], gains, ALMOST) if gains.max(initial=0) >= _SHOWN else None
+    good = _first_reached(places[late], gains, EPSILON) if gains.max(initial=0) >= _SHOWN else None
     return MarketWindow(name, x, doubled, cash, good)
 
 
@@ -505,7 +505,7 @@ def _over(curve: Curve, places: FloatArray) -> FloatArray:
     return Curve(curve.chances[rows], curve.values[rows]).at(places)
 
 
-def _first_reached(places: FloatArray, values: FloatArray, least: float = -ALMOST) -> float | None:
+def _first_reached(places: FloatArray, values: FloatArray, least: float = -EPSILON) -> float | None:
     """Return where `values`, which are linear between `places`, first reach 0 (exceed it if `least` > 0)."""
     rows = np.flatnonzero(values >= least)
     if not len(rows):

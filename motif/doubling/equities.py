@@ -23,10 +23,10 @@ from motif.doubling.match_equity import MatchEquityTable, aways, match_equity_ta
 from motif.evaluators.cube_model import (
     CENTRED_CUBE,
     DEAD,
+    EFFICIENCY,
     EVEN,
     MATCH_CUBE,
     MONEY_CUBE,
-    NUMBERS,
     OPPONENTS_CUBE,
     OWN_CUBE,
     CubeModel,
@@ -86,8 +86,8 @@ class Efficiency:
         return np.asarray(efficiencies(self.numbers(), pack_many(boards)))
 
     def numbers(self) -> FloatArray:
-        """Return the fields in the order of `motif.evaluators.cube_model.NUMBERS` for kernels."""
-        return np.array([getattr(self, name) for name in NUMBERS])
+        """Return the fields in the order of `motif.evaluators.cube_model.EFFICIENCY` for kernels."""
+        return np.array([getattr(self, name) for name in EFFICIENCY])
 
 
 DEFAULT_EFFICIENCY = Efficiency()
@@ -103,7 +103,7 @@ def as_efficiency(efficiency: float | Efficiency | None) -> Efficiency:
         return efficiency or DEFAULT_EFFICIENCY
     if not isinstance(efficiency, Real) or isinstance(efficiency, bool):
         raise SettingError(f"efficiency must be a number, not {shown(efficiency)}", "efficiency")
-    return Efficiency(**{**dict.fromkeys(NUMBERS, float(efficiency)), "race_per_pip": 0.0})
+    return Efficiency(**{**dict.fromkeys(EFFICIENCY, float(efficiency)), "race_per_pip": 0.0})
 
 
 def efficiency_classes(boards: Board) -> npt.NDArray[np.int8]:

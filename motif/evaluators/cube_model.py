@@ -52,9 +52,9 @@ EVEN = 3
 """The column of `CubeModel.equities` for 0 points."""
 BEAROFF_CODE = len(CLASS_NAMES)
 """The efficiency class of a race with all checkers in the home boards."""
-NUMBERS = ("contact", "crashed", "bearoff", "race_base", "race_per_pip", "race_lowest", "race_highest")
-"""Parameters of the cube efficiency: see `motif.doubling.equities.Efficiency`."""
-_CONTACT, _CRASHED, _BEAROFF, _RACE_BASE, _RACE_PER_PIP, _RACE_LOWEST, _RACE_HIGHEST = range(len(NUMBERS))
+EFFICIENCY = ("contact", "crashed", "bearoff", "race_base", "race_per_pip", "race_lowest", "race_highest")
+"""Names of the parameters of the cube efficiency: see `motif.doubling.equities.Efficiency`."""
+_CONTACT, _CRASHED, _BEAROFF, _RACE_BASE, _RACE_PER_PIP, _RACE_LOWEST, _RACE_HIGHEST = range(len(EFFICIENCY))
 _ENDS = 4
 """Number of points of a curve: no wins, the two cash points, only wins."""
 
@@ -65,8 +65,8 @@ MAX_STATES = 16
 _OPPONENT = PACKED_WORDS // 2
 BEAVERED = 2.0
 """Factor by which a beaver multiplies the equity after double/take."""
-ALMOST = 1e-9
-"""Differences of equities below this limit are treated as rounding errors."""
+EPSILON = 1e-9
+"""Differences of equities below this limit are rounding errors."""
 
 
 class ExactValues(NamedTuple):
@@ -104,7 +104,7 @@ class CubeModel(NamedTuple):
     played_out: IntArray
     """(S, 2): in a match, the level at which the game is played out after each side's last double."""
     efficiency: FloatArray
-    """The `NUMBERS` of the cube efficiency."""
+    """The parameters in `EFFICIENCY`."""
     cube: IntArray
     """(S,): cube values."""
     doubled: IntArray
@@ -169,8 +169,8 @@ def one_state(
     )
 
 
-_MONEY_POINTS = np.tile(np.arange(-3.0, 4.0), (2, 1, 1))
-NO_CUBE = one_state(CUBELESS, CENTRED_CUBE, 0, _MONEY_POINTS, np.zeros(2, np.int64), np.zeros(len(NUMBERS)))
+_POINTS = np.tile(np.arange(-3.0, 4.0), (2, 1, 1))
+NO_CUBE = one_state(CUBELESS, CENTRED_CUBE, 0, _POINTS, np.zeros(2, np.int64), np.zeros(len(EFFICIENCY)))
 """Cubeless money play."""
 
 
@@ -239,7 +239,7 @@ def efficiency_code(words, packed):
 
 @inline_kernel
 def efficiency_at(numbers, words, packed):
-    """Return the cube efficiency x of a packed board from the `NUMBERS`."""
+    """Return the cube efficiency x of a packed board from the parameters in `EFFICIENCY`."""
     code = efficiency_code(words, packed)
     if code == CONTACT:
         return numbers[_CONTACT]

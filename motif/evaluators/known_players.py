@@ -18,7 +18,7 @@ from motif.runtime.layout import listed
 
 if TYPE_CHECKING:
     from motif.evaluators.evaluator import Evaluator
-    from motif.evaluators.lookahead import LookaheadEvaluator, Rolled
+    from motif.evaluators.lookahead import LookaheadEvaluator, ShortRollouts
     from motif.evaluators.static import StaticEvaluator
     from motif.evaluators.weight_file import WeightFile
 
@@ -139,7 +139,7 @@ class PlayerSpec:
         return _made(self.home)(*match.groups())
 
 
-def _rollouts(function: str, evaluator: "StaticEvaluator", *settings: "Rolled") -> "Evaluator":
+def _rollouts(function: str, evaluator: "StaticEvaluator", *settings: "ShortRollouts") -> "Evaluator":
     """Return the result of a function of rollouts; importing it takes a while."""
     rollouts: Evaluator = _made(f"motif.rollouts.rollout_evaluator:{function}")(evaluator, *settings)
     return rollouts

@@ -101,17 +101,17 @@ class Depth(NamedTuple):
     """From this number of plies on, the last ply uses only a share of the rolls, in turn, so that each roll
     is used as often as it should be. With 0, and for evaluators that are not compiled, it uses all rolls.
     """
-    seen: int = A_THIRD
+    rolls: int = A_THIRD
     """The share: a third or a seventh of the rolls."""
     returns: bool = False
     """Whether plays that a filter excluded are evaluated deeper after all, if the best plays turn out to be
     worse.
     """
-    rollout: "Rolled | None" = None
+    rollout: "ShortRollouts | None" = None
     """Rollout of the remaining plays; None for no rollout."""
 
 
-class Rolled(NamedTuple):
+class ShortRollouts(NamedTuple):
     """Short rollouts of the plays that remain after lookahead."""
 
     filter: MoveFilter
@@ -140,7 +140,7 @@ _NORMAL = Depth(
     thin=3,
     returns=True,
 )
-_ROLLED = Rolled(MoveFilter(4, 0.04), trials=1296, cut=6, shares=(0.7, 0.5, 0.5))
+_ROLLED = ShortRollouts(MoveFilter(4, 0.04), trials=1296, cut=6, shares=(0.7, 0.5, 0.5))
 DEPTHS: dict[str, Depth] = {
     "narrow": Depth(
         (MoveFilter(6, 0.12), MoveFilter(3, 0.08), MoveFilter(2, 0.05)),
@@ -159,12 +159,13 @@ DEPTHS: dict[str, Depth] = {
         returns=True,
     ),
     "thin": Depth(_LABEL_FILTERS, _LABEL_SHARES, 0.625, endings=False, thin=2),
-    "sparse": Depth(_LABEL_FILTERS, _LABEL_SHARES, 0.625, endings=False, thin=2, seen=A_SEVENTH),
+    "sparse": Depth(_LABEL_FILTERS, _LABEL_SHARES, 0.625, endings=False, thin=2, rolls=A_SEVENTH),
     "rollout": _NORMAL._replace(thin=2, rollout=_ROLLED),
     "full": Depth((_EVERY,) * MAX_PLIES, (0.0,) * MAX_PLIES, 0, False),
 }
-"""By the name that follows the plies: ``latest@2:wide``.  ``full`` is lookahead by the book: every play,
-every reply, nothing of the ply before; ``thin`` and ``sparse`` label samples."""
+"""By the name that follows the plies: ``latest@2:wide``.  ``full`` evaluates every play and every reply, and
+mixes in nothing of the previous ply; ``thin`` and ``sparse`` label samples.
+"""
 DEFAULT_DEPTH = "normal"
 ENDING_PLIES = 2
 """Minimum plies of lookahead at which late endings are played to the end."""
@@ -235,7 +236,7 @@ class LookaheadEvaluator(Evaluator):
         self._depth_name = depth
         self._base = base
         self._endings: Callable[[], Evaluator] | None = None
-        self._rollouts: Callable[[Rolled], Evaluator] | None = None
+        self._rollouts: Callable[[ShortRollouts], Evaluator] | None = None
         self._replies = base
         if isinstance(base, StaticEvaluator) and self.depth.replies:
             self._replies = filtered(base, share=self.depth.replies)
@@ -257,7 +258,7 @@ class LookaheadEvaluator(Evaluator):
         return self.depth.endings and self.plies >= ENDING_PLIES
 
     def with_rollouts(
-        self, rollout: Callable[[Rolled], Evaluator], endings: Callable[[], Evaluator] | None
+        self, rollout: Callable[[ShortRollouts], Evaluator], endings: Callable[[], Evaluator] | None
     ) -> "LookaheadEvaluator":
         """Return a copy with short rollouts by the evaluator that `rollout` makes, if its depth has any.
 
@@ -271,7 +272,7 @@ class LookaheadEvaluator(Evaluator):
         return further
 
     @property
-    def _rolled(self) -> tuple[Rolled, Evaluator] | None:
+    def _rolled(self) -> tuple[ShortRollouts, Evaluator] | None:
         """The settings and the evaluator of short rollouts; None without rollouts."""
         rolled = self.depth.rollout
         return None if rolled is None or self._rollouts is None else (rolled, self._rollouts(rolled))
@@ -531,7 +532,7 @@ class LookaheadEvaluator(Evaluator):
                 return self._base.equity_many(boards)
             return self._base.cube_equities(boards, view.cube_model, view.side)
         if isinstance(self._replies, StaticEvaluator):
-            last = self.depth.seen if 0 < self.depth.thin <= plies else EVERY_ROLL
+            last = self.depth.rolls if 0 < self.depth.thin <= plies else EVERY_ROLL
             return _looked_ahead(self._replies, boards, plies, last, view, rows)
         values = np.empty(self._shape(len(boards), view, rows))
         for part in slices(len(boards), _POSITIONS_AT_ONCE):

@@ -39,30 +39,31 @@ _PASSES = 10
 _BATCH = 200
 """Number of decisions in a batch."""
 _RATE = 0.02
+"""Learning rate of the first step."""
 _START_SPREAD = 0.1
 """Standard deviation of the first weights of hidden units."""
 _PLACES = PACKED_BAR + 1
 _MAX_TERMS = 4 * CHECKERS
-"""Maximum number of terms of a play: two for each occupied place."""
+"""Maximum number of terms of a play: two for each occupied point or bar."""
 _LIMIT = np.float32(SQUASH_LIMIT)
 
 
 class FilterDecisions(NamedTuple):
-    """The plays of n decisions, and what an evaluator thinks of them; decision k is a range of plays."""
+    """The plays of n decisions, with their equities by an evaluator; decision k is a range of plays."""
 
     starts: IntArray
-    """First play of each decision, and the number of plays m: (n + 1,)."""
+    """(n + 1,): first play of each decision, and the number of plays m."""
     packed: npt.NDArray[np.int8]
     """Packed boards after the plays (m, 64)."""
     equities: FloatArray
-    """Equities of the players who made the plays (m,)."""
+    """Equities (m,) of the players who made the plays."""
 
 
 class _Weights(NamedTuple):
     """Weights for logits, which are scores divided by the temperature."""
 
     steps: Float32Array
-    """(200,): the point table; the scored side's places first, and within a place its steps."""
+    """(200,): the point table; first the points and bar of the scored side, each with its steps."""
     points: Float32Array
     """(200, GROUP): the point tables of the hidden units."""
     bias: Float32Array

@@ -81,8 +81,8 @@ def class_rows(
 
     Approximately the share `validation` of the games, drawn with `seed`, is held out. `changed` changes
     labels of whole decisions, whose variances are then unknown. The files are in a temporary folder (TMPDIR
-    selects it): 366 bytes per position for 70 parameters. Raises `DatasetError` for data that cannot be read,
-    `FileError` if the files cannot be written.
+    selects it): per position, 87 bytes and 4 for each parameter. Raises `DatasetError` for data that cannot
+    be read, `FileError` if the files cannot be written.
     """
     games = validation_games(folders, validation, seed)
     with ExitStack() as stack:

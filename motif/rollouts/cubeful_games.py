@@ -18,7 +18,7 @@ from motif.board.outcome import finished_points_many
 from motif.board.packed import Board, pack_many, unpack
 from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator
-from motif.evaluators.cube_model import ALMOST, EVEN, NO_STATE, CubeModel, is_known, known_boards, value_held
+from motif.evaluators.cube_model import EPSILON, EVEN, NO_STATE, CubeModel, is_known, known_boards, value_held
 from motif.evaluators.kernels import best_cubeful_reply
 from motif.evaluators.probabilities import HEADS, WIN, WIN_GAMMON, switched_equities, turned, write_finished
 from motif.parameters.position_class import RACE, classify_many
@@ -159,7 +159,7 @@ def decided_ahead(
         rows = np.flatnonzero(close & (states == state) & (sides == side))
         held[rows], taken[rows] = judge.cube_equities(boards[rows], cubes._replace(state=state), side).T
     doubles, takes = np.empty((2, len(states)), np.bool_)
-    decide_cubes(cubes, states, sides, chances, known, held - ALMOST, taken, doubles, takes)
+    decide_cubes(cubes, states, sides, chances, known, held - EPSILON, taken, doubles, takes)
     return doubles, takes
 
 

@@ -22,7 +22,7 @@ from motif.evaluators import OUTPUTS, Evaluator, StaticEvaluator, load_evaluator
 from motif.evaluators.cube_model import CubeModel, cubeful_values
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, best_few, with_closer_look
 from motif.evaluators.known_players import ROLLOUT_PREFIX
-from motif.evaluators.lookahead import Rolled
+from motif.evaluators.lookahead import ShortRollouts
 from motif.evaluators.probabilities import HEADS, switched_equities
 from motif.evaluators.static import prepared
 from motif.rollouts.comparison import PlayNumbers, eliminated
@@ -208,7 +208,7 @@ def endings_of(evaluator: StaticEvaluator) -> RolloutEvaluator:
     return RolloutEvaluator(evaluator.name, evaluator, ENDING, common_random_numbers=True)
 
 
-def rolled_by(evaluator: StaticEvaluator, rolled: Rolled) -> RolloutEvaluator:
+def rolled_by(evaluator: StaticEvaluator, rolled: ShortRollouts) -> RolloutEvaluator:
     """Return an evaluator that rolls out leaves of lookahead with `evaluator` and common dice."""
     settings = RolloutSettings(rolled.trials, cut=rolled.cut, stratified=True)
     return RolloutEvaluator(evaluator.name, evaluator, settings, common_random_numbers=True)

@@ -296,7 +296,7 @@ def _apart(first: _Numbers, second: _Numbers, limit: int) -> tuple[_Numbers, _Nu
 
 def _boards_of_column(positions: list[object]) -> Board:
     try:
-        # A hundred times as fast as other forms.
+        # Much faster than other forms.
         if all(isinstance(position, str) and len(position) == ID_LENGTH for position in positions):
             return boards_from_gnubg_ids(cast("list[str]", positions))
         return as_boards(cast("list[Position | str]", positions))

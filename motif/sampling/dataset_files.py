@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,11 +40,34 @@ _PLAIN_MANIFEST = "manifest.json"
 _PART_NAME = re.compile(r"part-\d{5,}\.parquet", re.ASCII)
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 _GAME = re.compile(r"[0-9a-f]{16}")
-_Value = TypeVar("_Value")
-
-
 ROLLOUTS = "rollout"
 """Value of the setting `label` for labels from rollouts."""
+PROVENANCE = b"motif"
+"""Key in a part's metadata for its settings in JSON."""
+ROWS_AT_ONCE = 1 << 16
+"""Maximum number of positions of a part in memory while the part is read (about 20 MB)."""
+SCHEMA = pa.schema(
+    [
+        ("position", pa.string()),
+        *((name, pa.float32()) for name in OUTPUTS),
+        ("equity", pa.float32()),
+        ("equity_se", pa.float32()),
+        ("trials", pa.int32()),
+        ("game", pa.int32()),
+        ("ply", pa.int32()),
+        ("decision", pa.int64()),
+        ("chosen", pa.bool_()),
+        ("cls", pa.dictionary(pa.int8(), pa.string())),
+    ]
+)
+TEXTS = ("position",)
+"""Columns of `SCHEMA` that contain text of any length."""
+_HASHES = {"player": "player_fingerprint", "label": "label_fingerprint"}
+"""Names of players, which may be paths from any working folder, and what identifies the players."""
+_MAX_SAID = 100
+"""Maximum length of a text that a message quotes in full."""
+_Value = TypeVar("_Value")
+_Kept: TypeAlias = "tuple[dict[str, DatasetPart], Mapping[str, object]]"
 
 
 class DamagedManifestError(DatasetError):
@@ -228,29 +251,6 @@ def _warn_if_incomplete(folder: Path, manifest: Manifest) -> None:
         )
 
 
-PROVENANCE = b"motif"
-"""Key in a part's metadata for its settings in JSON."""
-ROWS_AT_ONCE = 1 << 16
-"""Maximum number of positions of a part in memory while the part is read (about 20 MB)."""
-SCHEMA = pa.schema(
-    [
-        ("position", pa.string()),
-        *((name, pa.float32()) for name in OUTPUTS),
-        ("equity", pa.float32()),
-        ("equity_se", pa.float32()),
-        ("trials", pa.int32()),
-        ("game", pa.int32()),
-        ("ply", pa.int32()),
-        ("decision", pa.int64()),
-        ("chosen", pa.bool_()),
-        ("cls", pa.dictionary(pa.int8(), pa.string())),
-    ]
-)
-
-TEXTS = ("position",)
-"""Columns of `SCHEMA` that contain text of any length."""
-
-
 def write_part(
     folder: Path, number: int, columns: Mapping[str, object], provenance: Mapping[str, object]
 ) -> DatasetPart:
@@ -316,14 +316,6 @@ def batches_of(path: Path, part: DatasetPart, columns: list[str] | None = None) 
 def numbers_of(batch: pa.RecordBatch, name: str) -> npt.NDArray[np.generic]:
     """Return a column of numbers, (n,)."""
     return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
-
-
-_MAX_SAID = 100
-
-
-_HASHES = {"player": "player_fingerprint", "label": "label_fingerprint"}
-"""Names of players, which may be paths from any working folder, and what identifies the players."""
-_Kept = tuple[dict[str, DatasetPart], Mapping[str, object]]
 
 
 def kept_parts(folder: Path, provenance: Mapping[str, object], firsts: range, resume: bool) -> _Kept:

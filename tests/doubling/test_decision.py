@@ -14,7 +14,7 @@ from motif.doubling import DEFAULT_EFFICIENCY, Efficiency, cube_decision, cubefu
 from motif.doubling.cube_states import cube_model_for
 from motif.doubling.equities import efficiency_class
 from motif.evaluators import Probabilities, load_evaluator
-from motif.evaluators.cube_model import ALMOST
+from motif.evaluators.cube_model import EPSILON
 from motif.runtime.errors import SettingError
 from tests.doubling.chances import (
     SHARES,
@@ -100,7 +100,7 @@ def test_decisions_are_what_their_equities_say(chances, state, x):
         assert decision.cost(taken) >= 0
     if decision.should_double:
         # Equities that differ by a rounding error are equal; without gammons, such an error may be larger.
-        assert decision.doubled >= decision.no_double - ALMOST or chances.win_gammon == 0
+        assert decision.doubled >= decision.no_double - EPSILON or chances.win_gammon == 0
         assert decision.action.split(", ")[0] in ("double", "redouble")
     if decision.action.startswith("too good"):
         assert decision.no_double > decision.double_pass

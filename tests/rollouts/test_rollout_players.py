@@ -16,7 +16,7 @@ from motif.contests import play_money_games
 from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import LookaheadEvaluator, load_evaluator, load_static
 from motif.evaluators.cube_model import NO_CUBE, best_of_double, cube_pairs
-from motif.evaluators.lookahead import MoveFilter, Rolled
+from motif.evaluators.lookahead import MoveFilter, ShortRollouts
 from motif.evaluators.probabilities import equities
 from motif.parameters.position_class import RACE, classify_many
 from motif.players import EvaluatorPlayer, load
@@ -278,7 +278,7 @@ def test_a_decision_that_leads_partly_into_tables_is_judged_as_one(judge):
     np.testing.assert_allclose(values[~late], covered, atol=1e-9)
 
 
-def rolled_after(name: str, rolled: Rolled) -> LookaheadEvaluator:
+def rolled_after(name: str, rolled: ShortRollouts) -> LookaheadEvaluator:
     """The lookahead `name`, with rollouts like `rolled`."""
     evaluator = load_evaluator(name)
     assert isinstance(evaluator, LookaheadEvaluator)
@@ -286,7 +286,7 @@ def rolled_after(name: str, rolled: Rolled) -> LookaheadEvaluator:
     return evaluator
 
 
-SOME = Rolled(MoveFilter(3, 0.2), trials=72, cut=4, shares=(0.6,))
+SOME = ShortRollouts(MoveFilter(3, 0.2), trials=72, cut=4, shares=(0.6,))
 
 
 def test_a_short_rollout_has_its_share_of_the_lookahead_value():

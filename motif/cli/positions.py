@@ -260,16 +260,16 @@ _HINT = ("   play", "equity", "diff", "win    g  bg - lose    g  bg", "source")
 """Columns of a hint; probabilities are in percent, in gnubg's order."""
 
 
-def _hint_row(rank: int, one: "RankedPlay") -> tuple[str, ...]:
+def _hint_row(rank: int, ranked: "RankedPlay") -> tuple[str, ...]:
     from motif.board.notation import NO_MOVE
 
     chances = ""
-    if one.probabilities is not None:
-        win, gammon, backgammon, lose_gammon, lose_backgammon = (100 * it for it in one.probabilities)
+    if ranked.probabilities is not None:
+        win, gammon, backgammon, lose_gammon, lose_backgammon = (100 * it for it in ranked.probabilities)
         won = f"{_fitted(win)} {_fitted(gammon)} {_fitted(backgammon, 3)}"
         chances = f"{won} - {_fitted(100 - win)} {_fitted(lose_gammon)} {_fitted(lose_backgammon, 3)}"
-    play = f"{f'{rank}.':3} {one.play.notation or NO_MOVE}"
-    return play, f"{one.equity:+z.3f}", one.shown_difference * (rank > 1), chances, one.source
+    play = f"{f'{rank}.':3} {ranked.play.notation or NO_MOVE}"
+    return play, f"{ranked.equity:+z.3f}", ranked.shown_difference * (rank > 1), chances, ranked.source
 
 
 def _fitted(share: float, width: int = 4) -> str:

@@ -80,9 +80,8 @@ def run_bootstrap(
     `SettingError` if `folder` contains a run with another configuration (apart from versions added at the
     end), `PlayerError` or `WeightFileError` for a start player that cannot be loaded, `ParameterError`
     for a parameter file that the weights would not find, `DatasetError` for a finished version that has lost
-    samples, `FileError` if a file cannot be written or
-    another run works in `folder`. Ctrl-C during sampling is handled as by `sample`; otherwise it ends the
-    step immediately.
+    samples, `FileError` if a file cannot be written or another run works in `folder`. Ctrl-C during sampling
+    is handled as by `sample`; otherwise it ends the step immediately.
     """
     config.check()
     if versions is not None:
@@ -145,10 +144,10 @@ def _difference(made: BootstrapConfig, config: BootstrapConfig) -> str:
     pairs: list[tuple[str, BootstrapConfig | VersionStep, object]] = [("", made, config)]
     pairs += [(f"versions[{number}].", *two) for number, two in enumerate(steps)]
     for where, old, new in pairs:
-        for one in fields(old):
-            before, now = getattr(old, one.name), getattr(new, one.name)
-            if _without_folder(one.name, before) != _without_folder(one.name, now) and one.name != "versions":
-                return f"{where}{one.name} = {before!r}, not {now!r}"
+        for name in (field.name for field in fields(old) if field.name != "versions"):
+            before, now = getattr(old, name), getattr(new, name)
+            if _without_folder(name, before) != _without_folder(name, now):
+                return f"{where}{name} = {before!r}, not {now!r}"
     more = len(made.versions) > len(config.versions)
     return f"{len(made.versions)} versions, not {len(config.versions)}" if more else ""
 

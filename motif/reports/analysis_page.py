@@ -244,17 +244,17 @@ class _Findings(NamedTuple):
     tests: Sequence[ScoreTest]
 
 
-def _group(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, object]:
+def _group(analysis: EvaluatorAnalysis, cluster: PositionCluster) -> dict[str, object]:
     """Return a cluster for the JSON summary."""
     return {
-        "number": one.number,
-        "positions": one.positions,
-        "share": rounded(one.share),
-        "classes": one.classes,
-        "raw": rounded(one.raw),
-        "value": rounded(one.value),
-        "marks": {name: rounded(amount) for name, amount in one.marks(analysis.parameters.names)},
-        "typical": gnubg_id(Position(analysis.boards[one.typical])),
+        "number": cluster.number,
+        "positions": cluster.positions,
+        "share": rounded(cluster.share),
+        "classes": cluster.classes,
+        "raw": rounded(cluster.raw),
+        "value": rounded(cluster.value),
+        "marks": {name: rounded(amount) for name, amount in cluster.marks(analysis.parameters.names)},
+        "typical": gnubg_id(Position(analysis.boards[cluster.typical])),
     }
 
 
@@ -385,22 +385,22 @@ def _page(
     )
 
 
-def _cluster_facts(analysis: EvaluatorAnalysis, one: PositionCluster) -> dict[str, object]:
+def _cluster_facts(analysis: EvaluatorAnalysis, cluster: PositionCluster) -> dict[str, object]:
     """Return the heading, sentence and typical position of a cluster."""
     scale = analysis.scale
     unit = f" {scale.unit}" if scale.unit else ""
-    marks = [f"{name} {amount:+z.1f}" for name, amount in one.marks(analysis.parameters.names)]
-    classes = listed([f"{count:,} {name}" for name, count in one.classes.items()])
+    marks = [f"{name} {amount:+z.1f}" for name, amount in cluster.marks(analysis.parameters.names)]
+    classes = listed([f"{count:,} {name}" for name, count in cluster.classes.items()])
     words = (
-        f"{one.positions:,} positions ({classes}), {scale.raw} {one.raw:+z.2f} and {scale.named} "
-        f"{scale.shown(one.value)}{unit} on average (SD {scale.shown(one.value_sd)})."
+        f"{cluster.positions:,} positions ({classes}), {scale.raw} {cluster.raw:+z.2f} and {scale.named} "
+        f"{scale.shown(cluster.value)}{unit} on average (SD {scale.shown(cluster.value_sd)})."
     )
     if marks:
         words += f" Largest deviations from the mean, in SD: {listed(marks)}."
     return {
-        "heading": f"Cluster {one.number}: {percent(one.share, 0)} of the positions",
+        "heading": f"Cluster {cluster.number}: {percent(cluster.share, 0)} of the positions",
         "words": words.replace(" -", " \N{MINUS SIGN}"),
-        "position": Position(analysis.boards[one.typical]),
+        "position": Position(analysis.boards[cluster.typical]),
     }
 
 

@@ -50,10 +50,10 @@ def _seen_from(folder: Path, settings: FitSettings) -> FitSettings:
 def _options(settings: SampleSettings | FitSettings) -> list[object]:
     """Return the command-line options of `settings` that differ from the defaults."""
     words: list[object] = []
-    for one in fields(settings):
-        value = getattr(settings, one.name)
-        if value != one.default:
-            words += ["--" + _NAMES.get(one.name, one.name).replace("_", "-")]
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if value != field.default:
+            words += ["--" + _NAMES.get(field.name, field.name).replace("_", "-")]
             words += [] if value is True else [value]
     return words
 

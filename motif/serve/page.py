@@ -232,18 +232,18 @@ async def review(question: ReviewQuestion, request: Request) -> Response:
         )
         source, rules = source._replace(seat=settings.seat), settings.rules
     cost = service.cost(RequestKind.REVIEW, question.player, question.fast, count=rolls_of(record))
-    one = await service.compute(
+    match_review = await service.compute(
         partial(Review, record, evaluator, beavers=rules.beavers, raccoons=rules.raccoons)
     )
     store, known = request.app.state.analyses if question.keep else None, None
     if store is not None and question.game is not None:
-        known = await service.stored(_finished, store, one, question)
+        known = await service.stored(_finished, store, match_review, question)
     if known is not None and len(known.part) == len(known.record["decisions"]):
-        records, cost = known.lines(one), 0.0
+        records, cost = known.lines(match_review), 0.0
     elif known is not None:
-        records = _review_records(one, source, None, known.record["analysis"])
+        records = _review_records(match_review, source, None, known.record["analysis"])
     else:
-        records = _review_records(one, source, store, question.analysis)
+        records = _review_records(match_review, source, store, question.analysis)
     return JsonLines(_review_lines(records, service, cost))
 
 

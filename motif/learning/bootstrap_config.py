@@ -124,7 +124,7 @@ class BootstrapConfig:
         return self.seed * _SEEDS_A_RUN + version
 
     def strength_seed(self, version: int) -> int:
-        """Return the seed of the matches that measure a version, unused by sampling."""
+        """Return the seed of the games that measure a version, unused by sampling."""
         return self.seed * _SEEDS_A_RUN + _FIRST_STRENGTH_SEED + version
 
     def label(self, version: int) -> str:

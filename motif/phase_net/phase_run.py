@@ -1,4 +1,4 @@
-"""Training of the phase net: samples, both stages, and the matches that measure its strength.
+"""Training of the phase net: samples, both stages, and the games that measure its strength.
 
 Strength is measured by the share of games won, as in the source.
 
@@ -284,7 +284,7 @@ class PhaseNetTraining(NamedTuple):
     """Results of a run."""
 
     summary: Row
-    """Contents of ``phase-net.json``: settings, stages, matches with standard errors, seconds."""
+    """Contents of ``phase-net.json``: settings, stages, contests with standard errors, seconds."""
     epochs: list[Epoch]
     """Rows of ``history.csv``."""
 
@@ -300,7 +300,7 @@ def train_phase_net(
 
     The folder gets ``pretrained.onnx`` and ``refined.onnx`` (of the stages run), ``history.csv`` with one row
     per epoch, and ``phase-net.json``.  The refined net is that of the round with the most wins against the
-    opponents, or against the heuristic if best-of-four plays itself; the final matches use different dice.
+    opponents, or against the heuristic if best-of-four plays itself; the final contests use different dice.
 
     Parameters
     ----------
@@ -416,25 +416,25 @@ class _Training:
             self.epochs += epochs
             model = self._model(f"round-{number}")
             player = _player(f"round-{number}", model)
-            match = self._duel(player, load(_HEURISTIC), settings.test_games, _CHOOSING)
+            result = self._duel(player, load(_HEURISTIC), settings.test_games, _CHOOSING)
             against = {
                 name: self._duel(player, load(name), settings.test_games, _CHOOSING) for name in others
             }
-            watched = list(against.values()) or [match]
+            watched = list(against.values()) or [result]
             duels = {
-                "versus_heuristic": match._asdict(),
+                "versus_heuristic": result._asdict(),
                 "versus_previous": self._duel(player, previous, settings.test_games, _CHOOSING)._asdict(),
-                "versus_opponents": {name: one._asdict() for name, one in against.items()},
+                "versus_opponents": {name: figures._asdict() for name, figures in against.items()},
             }
             rounds.append({"round": number, **_errors(epochs[-1]), **duels})
-            matches = {"the heuristic": match, **against}
-            words = "; ".join(f"{one} against {name}" for name, one in matches.items())
+            results = {"the heuristic": result, **against}
+            words = "; ".join(f"{figures} against {name}" for name, figures in results.items())
             self.tell(f"round {number}: {words}")
-            wins = sum(one.wins for one in watched)
+            wins = sum(figures.wins for figures in watched)
             if wins > best:
                 best, best_round = wins, number
                 self._record_net(REFINED)
-            if wins == sum(one.games for one in watched):
+            if wins == sum(figures.games for figures in watched):
                 stopped = WON_EVERY_GAME
                 break
             previous = player
@@ -442,20 +442,20 @@ class _Training:
         return {**found, "rmse_validation_before": before, "rounds": rounds}
 
     def _report(self) -> list[dict[str, Any]]:
-        """Play the final matches, with new dice."""
+        """Play the final contests, with new dice."""
         nets = self.players
         names = dict.fromkeys((_RANDOM, _HEURISTIC, _SIMPLE, *self.settings.opponents))
         others = {name: load(name) for name in names if name != ITSELF}
         pairs = [(name, other) for name in nets for other in others]
         # Each net plays against its predecessor.
         pairs += [(after, before) for before, after in pairwise(nets)]
-        matches = []
+        contests = []
         for name, other in pairs:
             opponent = nets.get(other) or others[other]
-            match = self._duel(nets[name], opponent, self.settings.final_games, _REPORTING)
-            matches.append({"player": name, "opponent": other, **match._asdict()})
-            self.tell(f"{name} against {other}: {match}")
-        return matches
+            result = self._duel(nets[name], opponent, self.settings.final_games, _REPORTING)
+            contests.append({"player": name, "opponent": other, **result._asdict()})
+            self.tell(f"{name} against {other}: {result}")
+        return contests
 
     def _duel(self, first: Player, second: Player, games: int, step: int) -> GameFigures:
         return duel(first, second, games, seed=self.settings.step_seed(step), jobs=self.jobs)

@@ -69,7 +69,7 @@ class PhaseNetSettings(_HeuristicSettings):
     """
 
     rounds: int = setting(
-        20, "Maximum rounds of stage 2, which also ends when a round's match is won without a loss."
+        20, "Maximum rounds of stage 2, which also ends when a round's net wins all its test games."
     )
     round_games: int = setting(5000, "Games of best-of-four per round.")
     boards_a_game: int = setting(
@@ -79,7 +79,7 @@ class PhaseNetSettings(_HeuristicSettings):
     round_epochs: int = setting(10, "Epochs per round.")
     round_rate: float = setting(0.00003, "Adam's learning rate in stage 2.")
     test_games: int = setting(2000, "Money games after each round, by which the refined net is chosen.")
-    final_games: int = setting(10_000, "Games per final match, with other dice.")
+    final_games: int = setting(10_000, "Money games per final contest, with other dice.")
 
     @property
     def opponents(self) -> tuple[str, ...]:

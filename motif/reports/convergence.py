@@ -68,7 +68,7 @@ _LOOKS: tuple[Look, ...] = (
     {"color": INK, "linestyle": ":", "marker": "^"},
     {"color": "#CC79A7", "linestyle": "-.", "marker": "v"},
 )
-"""Looks of the lines of several matches."""
+"""Looks of the lines of several contests."""
 LOSS, WIN_RATE, IMPROVEMENT = "loss.png", "win-rate.png", "improvement.png"
 
 _EVEN = 50.0
@@ -355,9 +355,9 @@ def _plot_shares(
     with picture(path, 3.6, title) as figure:
         axes = figure.subplots()
         axes.axhline(_EVEN, color=FAINT, linewidth=1)
-        for look, (name, matches) in zip(cycle(_LOOKS), series.items(), strict=False):
-            shares = [100 * match["win_share"] for match in matches]
-            errors = [100 * match["win_share_se"] for match in matches]
+        for look, (name, contests) in zip(cycle(_LOOKS), series.items(), strict=False):
+            shares = [100 * figures["win_share"] for figures in contests]
+            errors = [100 * figures["win_share_se"] for figures in contests]
             places = range(1, len(shares) + 1)
             axes.errorbar(places, shares, errors, capsize=3, linewidth=1.0, label=name, **look)
             if best is not None:

@@ -365,7 +365,7 @@ def _course(run: RunFiles) -> Iterator[str]:
     sample, fit, measure = map(duration, spent)
     yield (
         f"The run took {duration(sum(spent))}: {sample} of sampling, {fit} of fitting and {measure} of "
-        "matches that measure strength. For an interrupted version, only the last attempt is counted."
+        "games that measure strength. For an interrupted version, only the last attempt is counted."
     )
     if missing := len(run.config.versions) - len(run.summaries):
         ahead = f"{_versions(missing)} {'is' if missing == 1 else 'are'} still missing"

@@ -158,13 +158,14 @@ def benchmark(
         raise SettingError("files: datasets and benchmark files cannot be measured together", "files")
     if folders and worst:
         raise SettingError("worst: a dataset does not contain the positions before its plays", "worst")
-    unnamed = sum(isinstance(data, Dataset) for data in folders)
-    names = [
-        str(one) if not isinstance(one, Dataset) else "the dataset" if unnamed == 1 else f"dataset {number}"
-        for number, one in enumerate(folders, 1)
-    ]
-    read = [one if isinstance(one, Dataset) else read_dataset(one) for one in folders]
-    data = without_copies(dict(zip(names, read, strict=True)))
+    unnamed = sum(isinstance(source, Dataset) for source in folders)
+    named: dict[str, Dataset] = {}
+    for number, source in enumerate(folders, 1):
+        if isinstance(source, Dataset):
+            named["the dataset" if unnamed == 1 else f"dataset {number}"] = source
+        else:
+            named[str(source)] = read_dataset(source)
+    data = without_copies(named)
     datasets = list(map(dataset_decisions, data, in_one_pool([*data.values()])))
     lines += [read_benchmark(str(path)) for path in paths if not folders]
     return benchmark_players(players, lines, datasets, worst=worst, seed=seed, jobs=jobs)

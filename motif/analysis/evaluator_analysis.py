@@ -51,8 +51,6 @@ _DIGITS = ".6g"
 """Features are float32, so more digits would be noise."""
 _QUANTILES = (5, 25, 50, 75, 95)
 _FEW_UNITS = 10
-
-
 _SINGULAR = 1e-10
 """Share of the variance below which a combination of features is rounding error."""
 _TAKES_PART = 1e-4

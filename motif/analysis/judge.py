@@ -114,8 +114,6 @@ _OWNERS = {
     **dict.fromkeys(("you", "opponent"), "opponent"),
     **dict.fromkeys(("none", "centre", "center"), "centre"),
 }
-
-
 _SCORE = re.compile("[0-9]{1,9}-[0-9]{1,9}")  # \d would match the digits of every script
 
 

@@ -16,8 +16,6 @@ from motif.runtime.arrays import ArrayLike, BoolArray, Float32Array, FloatArray,
 from motif.runtime.errors import PlayerError
 
 _PLAYS_AT_ONCE = 1 << 20
-
-
 _TIED = 1e-9
 """Maximum difference of the values of equally good plays."""
 

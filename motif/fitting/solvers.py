@@ -24,8 +24,6 @@ PRUNE_Z = 2.0
 """Pairs within this many standard errors of 0 are dropped."""
 ROUNDS = 3
 """Maximum number of rounds."""
-
-
 SOLVERS = {
     solve.method: solve for solve in (solve_coordinate, solve_least_squares, solve_gauss_newton, solve_keith)
 }

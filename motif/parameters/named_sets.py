@@ -392,8 +392,6 @@ def _own_set_again(name: str, text: str, names: Collection[str]) -> OwnSet:
 
 KNOWN_SETS = (*PARAMETER_SETS, f"FILE{_SUFFIX}")
 """Accepted names of sets."""
-
-
 ParametersLike = str | Path | ParameterSet
 """A set, its name, or a file of your own."""
 

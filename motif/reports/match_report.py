@@ -128,16 +128,17 @@ def sections(analysis: MatchAnalysis) -> list[tuple[str, list[_Row]]]:
     if both[0].result is not None:
         luck.append(("result", *(_result(player.result, unit) for player in both)))
         luck.append(("luck-adjusted result", *(_result(player.luck_adjusted, unit) for player in both)))
-    kinds = [kind for kind in KINDS_OF_DECISION if any(kind in player.kinds for player in both)]
+    by_kind = [
+        (kind, *(_of_kind(player.kinds.get(kind)) for player in both))
+        for kind in KINDS_OF_DECISION
+        if any(kind in player.kinds for player in both)
+    ]
     return [
         ("All decisions", overall),
         ("Checker plays", chequer),
         ("Cube", [*error_rows([player.cube for player in both]), *cube]),
         ("Luck", luck),
-        (
-            "By kind of decision",
-            [(kind, *(_of_kind(player.kinds.get(kind)) for player in both)) for kind in kinds],
-        ),
+        ("By kind of decision", by_kind),
     ]
 
 

@@ -421,10 +421,9 @@ def _steps(run: RunFiles) -> Groups:
         },
     }
     if rows := _noise_rows(summaries, RANKING_HEAD):
-        validation = {
-            "validation": [_error_of(summary, RANKING_HEAD, "rmse_validation") for summary in summaries]
-        }
-        groups["Fit: error of the equity that ranks plays (RMSE, points)"] = validation | rows
+        validation = [_error_of(summary, RANKING_HEAD, "rmse_validation") for summary in summaries]
+        title = "Fit: error of the equity that ranks plays (RMSE, points)"
+        groups[title] = {"validation": validation, **rows}
     return groups
 
 

@@ -79,8 +79,6 @@ def valued_for(evaluator: Evaluator, scoring: str) -> Evaluator:
 
 
 ALL_PLIES = "all"
-
-
 _ROLLS_AT_ONCE = 40_000
 """Number of rolls for which a kernel chooses plays between checks for cancellation."""
 _PLIES = 50

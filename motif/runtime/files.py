@@ -34,8 +34,6 @@ _TEMPORARY_NAME = re.compile(r"\..+\.\d+\.tmp(\.[^.]+)?", re.ASCII | re.DOTALL)
 """Names of temporary files: a dot, the stem, the process ID, `TEMPORARY_SUFFIX` and the suffix."""
 _MAX_STEM = 200
 """Bytes of a name that a temporary name repeats: file systems allow 255 in all."""
-
-
 PAGE_SUFFIXES = ".html", ".htm"
 """Endings of the names of HTML pages."""
 

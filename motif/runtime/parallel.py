@@ -42,8 +42,6 @@ TERMINATIONS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") e
 REQUESTS = (signal.SIGINT, *TERMINATIONS)
 """Signals that request a stop."""
 _SECONDS_BETWEEN_LOOKS = 0.5
-
-
 MAX_JOBS = 1024
 """Maximum number of worker processes on one machine, which all start at once."""
 SECONDS_TO_FINISH = 4.0

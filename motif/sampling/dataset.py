@@ -280,8 +280,6 @@ class Dataset:
 
 _ARRAYS = [field.name for field in fields(Dataset) if field.name != "origin"]
 _MAX_GAME, _MAX_DECISION = (int(np.iinfo(kind).max) for kind in (np.int32, np.int64))
-
-
 _Numbers = npt.NDArray[np.integer]
 
 

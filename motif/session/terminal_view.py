@@ -28,8 +28,6 @@ _ANSWERS: dict[str, CubeKind] = {
 }  # fmt: skip
 _RESIGNING = {"resign": None} | {f"resign {loss}": loss for loss in RESIGNATIONS}
 _OFFERED = {"take": "take", "drop": "pass", "beaver": "beaver"}
-
-
 TUTOR_LIMIT = 0.05
 """Largest error, in normalised equity, that the tutor accepts by default."""
 

@@ -82,8 +82,6 @@ _SOON = 3
 """A point breaks soon if the spare pips last for at most this number of rolls."""
 _WORTH = (5, 4, 6, 7, 3, 20, 21, 18, 8, 9, 22, 10, 2, 23, 11, 19, 24, 1, *range(12, 18))
 """The points, in the order in which they are named if several are made at once."""
-
-
 FORGONE = "forgone"
 """Name of a value of `BoardFact`: the point on which only the other play hits."""
 _ABOUT_HITS = ("not_hit", "hit_rather")

@@ -147,8 +147,6 @@ runtime may sum in another order, and results would depend on how a caller divid
 _FATAL = 4
 """Minimum severity of the messages that the runtime writes to stderr."""
 _NUMPY_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64}
-
-
 _LOOPS = frozenset({"Loop", "Scan", "If", "SequenceMap"})
 """Operators that contain graphs and may never end."""
 _SIZED_BY_VALUE = {"ConstantOfShape": 0, "Expand": 1, "Tile": 1}

@@ -114,7 +114,7 @@ def test_hints_at_a_cube_decision(typing):
     )
     assert float(hint[1]) > float(hint[2])
     out = typing(["hint"], *OPPONENT, "--length", "5").out
-    assert len(re.findall(r"[+-]\d\.\d{3} +\d+\.\d\d% MWC\n", out)) == 3
+    assert len(re.findall(r"[+-]\d\.\d{3} +\d+\.\d\d % MWC\n", out)) == 3
 
 
 def test_a_player_doubles_and_a_person_passes(person, tmp_path):

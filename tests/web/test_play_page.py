@@ -289,7 +289,8 @@ def test_the_tutor_objects_and_can_be_overruled(page, server):
     page.click("#ok")
     page.wait_for_selector("#anyway")
     assert revision(page) == before
-    assert re.search(r"This gives up 0\.\d{3} (± 0\.\d{3} )?\(.*\)\. Better: ", page.text_content(".tutor"))
+    warning = page.text_content(".tutor")
+    assert re.search(r"This gives up 0\.\d{3} (±\u00a00\.\d{3} )?\(.*\)\. Better: ", warning)
     page.click("#tutor-why")
     page.wait_for_selector(".tutor .why-panel")
     page.click("#think-again")

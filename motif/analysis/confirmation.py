@@ -124,6 +124,15 @@ class ComparedPair(NamedTuple):
         ]
 
 
+def estimate_kind(source: str, lookahead: float | None) -> tuple[str, bool]:
+    """Return what two estimates must share to be comparable.
+
+    It is their `source` and whether a confirming rollout replaced an equity by `lookahead`: lookahead itself
+    rolls out late endings, in fewer trials.
+    """
+    return source, lookahead is not None
+
+
 class KnownPlay(NamedTuple):
     """A play with an estimate that is already known."""
 
@@ -150,12 +159,12 @@ def known_pair(better: KnownPlay, worse: KnownPlay, se: float | None) -> Compare
         one.lookahead if one.source == ROLLOUT and one.lookahead is not None else one.equity for one in two
     ]
     source = worse.source if better.source == ROLLOUT else better.source
-    is_mixed = (better.lookahead is None) != (worse.lookahead is None)
+    kinds = {estimate_kind(one.source, one.lookahead) for one in two}
     first, second = (
         RankedPlay(one.play, value, value - looked[0], source) for one, value in zip(two, looked, strict=True)
     )
-    if source != ROLLOUT or is_mixed:
-        # Plays from two sources are compared by lookahead, which rolls out late endings.
+    if source != ROLLOUT or len(kinds) > 1:
+        # Plays from two sources are compared by lookahead.
         return ComparedPair(first, second, None)
     equities, errors = (better.equity, worse.equity), (better.se, worse.se)
     rolled = RolledPair(equities, errors, better.equity - worse.equity, se, 0)

@@ -13,7 +13,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from motif.analysis.confirmation import KnownPlay, cube_source, difference_shown, known_pair
+from motif.analysis.confirmation import KnownPlay, cube_source, difference_shown, estimate_kind, known_pair
 from motif.analysis.cube_records import cube_answers, cube_words
 from motif.analysis.explain.explanation import explain_play
 from motif.analysis.judge import for_match, valued_record
@@ -203,10 +203,10 @@ def _with_known(plays: Sequence[Record], known: Sequence[KnownEstimate]) -> list
     ]
     if rolled:
         merged.sort(key=lambda one: -one["equity"] if one["notation"] in rolled else math.inf)
-    first = merged[0]
-    for one in merged:
-        is_alike = (one["source"], "lookahead" in one) == (first["source"], "lookahead" in first)
-        one["difference"] = difference_shown(one["equity"], first["equity"]) if is_alike else None
+    kinds = [estimate_kind(one["source"], one.get("lookahead")) for one in merged]
+    for one, kind in zip(merged, kinds, strict=True):
+        is_alike = kind == kinds[0]
+        one["difference"] = difference_shown(one["equity"], merged[0]["equity"]) if is_alike else None
     return merged
 
 

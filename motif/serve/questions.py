@@ -219,10 +219,6 @@ class KnownEstimate(Question):
     lookahead: Known | None = None
     """Equity by lookahead, before a confirming rollout."""
 
-    def is_like(self, other: "KnownEstimate") -> bool:
-        """Return whether both equities are from the same source, and so comparable."""
-        return self.source == other.source and (self.lookahead is None) == (other.lookahead is None)
-
 
 class HintQuestion(_EvaluatedQuestion, _RollQuestion):
     """A roll whose plays are to be ranked, or, without a roll, a cube decision."""

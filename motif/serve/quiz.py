@@ -7,7 +7,14 @@ from typing import Annotated, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from motif.analysis.confirmation import CONFIRMED_Z, DIGITS, compare_with_best, cube_source, difference_shown
+from motif.analysis.confirmation import (
+    CONFIRMED_Z,
+    DIGITS,
+    compare_with_best,
+    cube_source,
+    difference_shown,
+    estimate_kind,
+)
 from motif.analysis.cube_records import as_shown, cube_answers
 from motif.analysis.judge import MatchOptions, for_match
 from motif.board.marks import MILLIPOINTS
@@ -89,7 +96,8 @@ def judge_answer(question: AskedQuestion, answer: str, evaluator: Evaluator) -> 
         return _judged_cube(question, answer, evaluator)
     candidates = {candidate.done: candidate for candidate in question.candidates}
     best, made = candidates.get(question.best or ""), candidates.get(answer)
-    if best is not None and made is not None and best.is_like(made):
+    kinds = {estimate_kind(one.source, one.lookahead) for one in (best, made) if one is not None}
+    if best is not None and made is not None and len(kinds) == 1:
         cost = max(difference_shown(best.equity, made.equity), 0.0)
         both = None if best is made else [best.model_dump(), made.model_dump()]
         return QuizVerdict(cost, best.done, made.source, _se_of(question, answer), both)

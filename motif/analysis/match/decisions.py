@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from motif.analysis.confirmation import DIGITS, difference_shown
+from motif.analysis.confirmation import DIGITS, difference_shown, estimate_kind
 from motif.analysis.match.decision_errors import (
     BEAVER,
     DOUBLE,
@@ -121,12 +121,10 @@ class MatchDecision:
         """
         if not self.candidates:
             return []
-        first, best = self.candidates[0], self._value
+        kinds = [estimate_kind(candidate.source, candidate.lookahead) for candidate in self.candidates]
         return [
-            min(difference_shown(candidate.equity, best), 0) or None
-            if (candidate.source, candidate.lookahead is None) == (first.source, first.lookahead is None)
-            else None
-            for candidate in self.candidates
+            min(difference_shown(candidate.equity, self._value), 0) or None if kind == kinds[0] else None
+            for candidate, kind in zip(self.candidates, kinds, strict=True)
         ]
 
     @property

@@ -185,6 +185,11 @@ def tally_trials(
     stops = settings.se > 0
     portion = _trials_in_portion(settings, together)
     boards_at_once = together * (1 if stops else max(1, _TRIALS_AT_ONCE // (portion * together)))
+    workers = worker_count(jobs)
+    if settings.trials <= portion and len(packed) <= boards_at_once:
+        workers = 1
+    if player.without_lookahead is not player:
+        portion = min(portion, ROUND)  # a trial takes long, and the progress moves only between portions
 
     def calls() -> Iterator[tuple[Portion]]:
         for start in range(0, len(packed), boards_at_once):
@@ -192,14 +197,9 @@ def tally_trials(
             for first in range(0, settings.trials, portion):
                 if start // together in settled:
                     break
-                yield (
-                    Portion(packed[rows], items[rows], first, min(portion, settings.trials - first), start),
-                )
+                count = min(portion, settings.trials - first)
+                yield (Portion(packed[rows], items[rows], first, count, start),)
 
-    is_one = settings.trials <= portion and len(packed) <= boards_at_once
-    workers = min(worker_count(jobs), 1) if is_one else worker_count(jobs)
-    if player.without_lookahead is not player:
-        portion = min(portion, ROUND)  # a trial takes long, and the progress moves only between portions
     play = _player_of(player, settings, cube, after_a_play)
     with (
         progress(label, len(tallies) * settings.trials) as advance,

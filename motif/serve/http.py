@@ -48,8 +48,6 @@ from motif.serve.motif_api import Shortcut
 from motif.serve.page import add_page
 from motif.serve.serve_settings import ServeSettings
 
-# Errors in requests are answered, and logged in one line, by `_internal`.
-logging.getLogger("uvicorn").addHandler(logging.NullHandler())
 _SECONDS_TO_END = 1
 """Time for answers under way when the server ends."""
 _SECONDS_TO_STOP = 1.0
@@ -100,11 +98,14 @@ STATUSES: dict[type[Exception], int] = {
 """Statuses of errors; all others are bad requests."""
 _VALIDATION = ("HTTPValidationError", "ValidationError")
 """The framework's answers to invalid input, which here is one line with the status 400."""
+_NO_LOG = logging.NullHandler()
+"""Takes uvicorn's log: errors in requests are answered, and logged in one line, by `_internal`."""
 
 
 def create_app(settings: ServeSettings) -> FastAPI:
     """Return the application that answers requests; its service is ``app.state.service``."""
     settings.check()
+    logging.getLogger("uvicorn").addHandler(_NO_LOG)
     service = EngineService(settings)
 
     @asynccontextmanager

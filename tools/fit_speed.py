@@ -42,6 +42,7 @@ from motif.parameters.position_class import CONTACT, classify_many
 from motif.players import load
 from motif.rollouts.games import SeededDice, lockstep, starts
 from motif.runtime.errors import FitError
+from motif.runtime.layout import percent
 from motif.runtime.parallel import one_thread
 from tools.marked_page import reporting, write_region
 
@@ -352,7 +353,7 @@ def table(facts: dict[str, Any]) -> list[str]:
             f"{row['seconds']:.2f}",
             "" if row["passes"] is None else f"{row['passes']}",
             "" if row["pass_seconds"] is None else f"{row['pass_seconds']:.3f}",
-            "" if excess is None else f"{100 * excess:.2f} %",
+            "" if excess is None else percent(excess, 2),
             f"{row['memory']:,.0f}",
         ]
         lines.append(f"| {name} | {' | '.join(cells)} |")

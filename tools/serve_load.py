@@ -200,7 +200,7 @@ def _computed_by_children() -> float:
 def measured(seconds: float) -> list[str]:
     """Return the table as Markdown."""
     ids = gnubg_ids(self_play_positions(load("pubeval"), _POSITIONS, None, seed=_SEED, jobs=1))
-    single = [request("/api/v1/evaluate", {"id": each_id}) for each_id in ids]
+    single = [request("/api/v1/evaluate", {"id": identifier}) for identifier in ids]
     batches = [
         request("/api/v1/batches/evaluate", {"ids": ids[k : k + _BATCH]}) for k in range(0, len(ids), _BATCH)
     ]

@@ -17,6 +17,7 @@ from motif.board.packed import HOME, OWN_BAR, POINTS, Board
 from motif.evaluators import StaticEvaluator
 from motif.evaluators.static import weights_of
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
+from motif.runtime.layout import percent
 from motif.runtime.parallel import one_thread
 
 HOLDS, FAILS, FOR_INFORMATION = "holds", "does not hold", "for information"
@@ -151,7 +152,7 @@ def _monotone(analysis: EvaluatorAnalysis, values: ValuesOf) -> Iterator[ScoreTe
         yield ScoreTest(
             name,
             f"Does {scale.named} fall if {what}?",
-            f"in {100 * falls.mean():.1f} % of {len(rows):,} positions; by {-change.mean():.2f} on average",
+            f"in {percent(falls.mean())} of {len(rows):,} positions; by {-change.mean():.2f} on average",
             _verdict(bool(falls.all()), claimed),
         )
 

@@ -163,7 +163,7 @@ def _print(match: "MatchAnalysis", moves: bool, jokers: int) -> None:
         print()
     if moves:
         print("Every decision\n")
-        for decision in (decision.rounded() for decision in match.decisions):
+        for decision in (judged.rounded() for judged in match.decisions):
             if decision.counts:
                 say(decision.line(match.names[decision.player]))
                 for line in decision.candidate_lines():

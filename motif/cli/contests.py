@@ -24,7 +24,7 @@ from motif.cli.options import (
 from motif.cli.printing import note, print_table, printed_json, say
 from motif.evaluators.known_players import own_name
 from motif.runtime.errors import SettingError
-from motif.runtime.layout import counted, p_text, plus_minus
+from motif.runtime.layout import counted, p_text, percent, plus_minus
 from motif.runtime.parallel import working_on
 from motif.runtime.settings import SIGNIFICANCE
 
@@ -337,7 +337,7 @@ def _print_ratings(result: "TournamentResult", labels: Sequence[str]) -> None:
         (
             label,
             result.names[player],
-            f"{100 * won[player] / games:.1f} %",
+            percent(won[player] / games),
             *_points_cells(result, player),
             f"{result.elo.values[player]:+z.0f}{plus_minus(result.elo.se[player], '.0f')}",
         )

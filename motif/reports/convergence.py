@@ -316,8 +316,8 @@ def draw_training(epochs: Sequence["Epoch"], summary: TrainingFigures, folder: P
 
 def _plot_loss(epochs: Sequence["Epoch"], path: Path) -> None:
     first = [(epoch.epoch, epoch.rmse_train, epoch.rmse_validation) for epoch in epochs if epoch.round == 0]
-    last = {epoch.round: (epoch.round, epoch.rmse_train, epoch.rmse_validation) for epoch in epochs}
-    last.pop(0, None)
+    later = [epoch for epoch in epochs if epoch.round > 0]
+    last = {epoch.round: (epoch.round, epoch.rmse_train, epoch.rmse_validation) for epoch in later}
     stages = [
         (first, "stage 1: the heuristic's score", "epoch"),
         (list(last.values()), "stage 2: who won, 1 or 0", "round (its last epoch)"),

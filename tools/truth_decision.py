@@ -19,7 +19,7 @@ from motif.benchmarks.roller_rollouts import RolledPlay, Roller, Rule, rolled_pl
 from motif.board.moves import legal_plays
 from motif.board.packed import Board, pack_many
 from motif.board.position import Position
-from motif.evaluators.probabilities import equities, turned
+from motif.evaluators.probabilities import equities, switch_sides
 from motif.parameters.position_class import CLASS_NAMES
 from motif.players import Player, load
 from motif.runtime.arrays import IntArray
@@ -100,7 +100,7 @@ def decided(
     chosen = time.perf_counter()
     class_name, after = CLASS_NAMES[code], np.array([play.board for play in plays])
     if len(plays) == 1:
-        row = turned(player(f"{own}@2").evaluate_many(after).astype(np.float64))[0]
+        row = switch_sides(player(f"{own}@2").evaluate_many(after).astype(np.float64))[0]
         chances, equity = tuple(row.tolist()), float(equities(row))
         rolled = [RolledPlay(0, chances, equity, 0.0, 0.0, 0.0, trials=(0, 0), loss_by=(0.0, 0.0))]
     else:

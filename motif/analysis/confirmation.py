@@ -75,7 +75,7 @@ class RolledPair(NamedTuple):
         return self.se is not None and self.difference > CONFIRMED_Z * self.se
 
     @property
-    def turned(self) -> "RolledPair":
+    def reversed(self) -> "RolledPair":
         """The same pair with the second play first."""
         return RolledPair(self.equities[::-1], self.equity_se[::-1], -self.difference, self.se, self.trials)
 
@@ -222,7 +222,7 @@ def compare_ranked(
     before = ranking.position.board[None]
     (rolled,) = roll_out_pairs(before, pair, [cube_model_of(state)], evaluator, confirm, jobs=1)
     if better is None and worse is None and rolled.difference < 0:
-        return ComparedPair(second, first, rolled.turned)
+        return ComparedPair(second, first, rolled.reversed)
     return ComparedPair(first, second, rolled)
 
 

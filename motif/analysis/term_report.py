@@ -22,6 +22,7 @@ from motif.board.packed import Board
 from motif.evaluators import WeightFile
 from motif.evaluators.hidden_unit_words import typical_boards
 from motif.evaluators.probabilities import HEADS, bounds
+from motif.evaluators.weight_file import HeadKey
 from motif.fitting.problem import Link
 from motif.fitting.significance import HeadTerms, read_terms, term_names, term_statistics, weight_vector
 from motif.fitting.terms import Terms
@@ -264,10 +265,10 @@ def table_terms(path: Path, weights: WeightFile, class_name: str, head: str) -> 
 
     Raises `DatasetError` for a table that lacks this head or belongs to other weights.
     """
-    place = class_name, head
-    head_terms = next((terms for terms in read_terms(path) if terms.place == place), None)
+    key = HeadKey(class_name, head)
+    head_terms = next((terms for terms in read_terms(path) if terms.key == key), None)
     if head_terms is None:
-        raise DatasetError(f"{path}: the table has no terms of {' '.join(place)}")
+        raise DatasetError(f"{path}: the table has no terms of {' '.join(key)}")
     terms, vector = weight_vector(weights.classes[class_name][head])
     same = head_terms.names == term_names(terms, weights.parameters)
     if not (same and np.allclose(head_terms.statistics.weights, vector, rtol=_SAME, atol=1e-30)):

@@ -39,7 +39,7 @@ from motif.benchmarks.roller_rollouts import RolledPlay
 from motif.board.identifiers import boards_of_lines, position_key
 from motif.board.packed import Board
 from motif.board.position import Position
-from motif.evaluators.probabilities import turned
+from motif.evaluators.probabilities import switch_sides
 from motif.runtime.arrays import FloatArray, IntArray, slices
 from motif.runtime.errors import BenchmarkError, plain_text, shown
 from motif.runtime.files import content_of, replacing
@@ -249,7 +249,7 @@ class RolledDecision:
         for key, play in self.plays:
             if any(play.trials):
                 # Probabilities of the player on roll; luck-adjusted ones may be outside 0 to 1.
-                chances = turned(np.array([play.probabilities])).clip(0, 1)[0]
+                chances = switch_sides(np.array([play.probabilities])).clip(0, 1)[0]
                 yield " ".join(("#R", key, *map(_number, chances.tolist())))
                 yield " ".join(("#S", key, *map(_number, (play.equity, play.se, play.loss_se)), *_by(play)))
         for key, players in self.chosen_by.items():

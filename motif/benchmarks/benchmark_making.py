@@ -24,7 +24,7 @@ from motif.board.packed import Board, pack_many
 from motif.board.position import Positions, as_boards
 from motif.evaluators import Evaluator, StaticEvaluator, load_evaluator, load_static
 from motif.evaluators.known_players import LATEST, own_name, without_plies
-from motif.evaluators.probabilities import turned
+from motif.evaluators.probabilities import switch_sides
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import Player, load
 from motif.players.gnubg import GnubgPlayer
@@ -169,7 +169,7 @@ def _adjusted_trials(
     settings = RolloutSettings(stop_at_bearoff=True, luck_plies=MAX_PLIES, seed=seed)
     of_luck, items = settings.player_of(judge), np.full(len(packed), item)
     results = player_trials(choose, of_luck, settings.rules(), seed, Portion(packed, items, first, count))
-    return np.asarray(turned(results))
+    return np.asarray(switch_sides(results))
 
 
 def selected(boards: Board, settings: MakeSettings, jobs: int | None = None) -> tuple[Board, IntArray, int]:

@@ -107,7 +107,7 @@ class FibsBoard:
 
     def __post_init__(self) -> None:
         if found := _faults(self):
-            raise PositionError("invalid FIBS board: " + "; ".join(found))
+            raise PositionError("; ".join(found), about="invalid FIBS board")
 
     @property
     def position(self) -> Position:
@@ -225,7 +225,7 @@ def parse_fibs_board(text: str) -> FibsBoard:
     try:
         return FibsBoard(*values)
     except PositionError as error:
-        raise PositionError(f"invalid FIBS board {quoted(text)}: {str(error).partition(': ')[2]}") from None
+        raise PositionError(error.reason, about=f"invalid FIBS board {quoted(text)}") from None
 
 
 def _number(field: str, index: int, text: str) -> int:

@@ -208,7 +208,7 @@ def _position_from_octets(octets: bytes, text: str) -> Position:
     if any(rest):
         reasons.append(f"the unused bits at the end must be zero ({sum(rest)} set)")
     if reasons or (reasons := faults(board)):
-        raise PositionError(f"invalid position {quoted(text)}: " + "; ".join(reasons))
+        raise PositionError("; ".join(reasons), about=f"invalid position {quoted(text)}")
     return Position(board)
 
 

@@ -90,7 +90,7 @@ class MatchState:
 
     def __post_init__(self) -> None:
         if reasons := match_faults(self):
-            raise PositionError("invalid match state: " + "; ".join(reasons))
+            raise PositionError("; ".join(reasons), about="invalid match state")
         if self.dice is not None:
             object.__setattr__(self, "dice", (max(self.dice), min(self.dice)))
 
@@ -268,7 +268,7 @@ def match_state_from_id(text: str) -> MatchState:
         values[name] = number & ((1 << width) - 1)
         number >>= width
     if faults := _code_faults(values):
-        raise PositionError(f"invalid match state {quoted(text)}: " + "; ".join(faults))
+        raise PositionError("; ".join(faults), about=f"invalid match state {quoted(text)}")
     player, owner, dice = values["on_roll"], values["cube_owner"], (values["die1"], values["die2"])
     try:
         return MatchState(
@@ -287,8 +287,7 @@ def match_state_from_id(text: str) -> MatchState:
             player=player,  # type: ignore[arg-type]
         )
     except PositionError as error:
-        reasons = str(error).partition(": ")[2]
-        raise PositionError(f"invalid match state {quoted(text)}: {reasons}") from None
+        raise PositionError(error.reason, about=f"invalid match state {quoted(text)}") from None
 
 
 def _code_faults(values: dict[str, int]) -> list[str]:

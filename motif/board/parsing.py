@@ -69,7 +69,9 @@ def _read(text: str) -> tuple[Position, MatchState | None]:
         return position_from_gnubg_id(text), None
     if len(text) == KEY_LENGTH:
         return position_from_key(text), None
-    raise PositionError(f"invalid position {quoted(text)}: {_reason(text)}; a position must be {FORMS}")
+    raise PositionError(
+        f"{_reason(text)}; a position must be {FORMS}", about=f"invalid position {quoted(text)}"
+    )
 
 
 def parse_boards(texts: Sequence[str]) -> Board:

@@ -81,7 +81,7 @@ class Position:
 
     def __init__(self, board: ArrayLike, match: "MatchState | None" = None) -> None:
         if reasons := faults(board):
-            raise PositionError("invalid position: " + "; ".join(reasons))
+            raise PositionError("; ".join(reasons), about="invalid position")
         values = np.array(board, dtype=np.int8)
         values.setflags(write=False)
         object.__setattr__(self, "board", values)
@@ -140,7 +140,7 @@ class Position:
         for point, count in _checked(opponent):
             place = OWN_BAR - point
             if count and board[place] > 0:
-                raise PositionError(f"invalid position: both players have checkers on point {place}")
+                raise PositionError(f"both players have checkers on point {place}", about="invalid position")
             board[place] -= count
         return cls(board)
 
@@ -327,5 +327,5 @@ def _checked(side: Mapping[int, int]) -> Iterator[tuple[int, int]]:
             (count, 0, CHECKERS, f"each number of checkers must be a whole number from 0 to {CHECKERS}"),
         ):
             if not (isinstance(value, Integral) and low <= value <= high):
-                raise PositionError(f"invalid position: {rule}, not {shown(value)}")
+                raise PositionError(f"{rule}, not {shown(value)}", about="invalid position")
         yield point, count

@@ -101,8 +101,7 @@ def _without_prefix(
     try:
         return read(text[len(prefix) :] if begun else text)
     except PositionError as error:
-        reason = str(error).removeprefix("invalid position: ").removeprefix("invalid match state: ")
-        raise PositionError(f"invalid position {quoted(text)}: {reason}") from None
+        raise PositionError(error.reason, about=f"invalid position {quoted(text)}") from None
 
 
 def _read_xgid(text: str) -> tuple[Position, MatchState]:

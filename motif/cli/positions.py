@@ -531,7 +531,7 @@ def _distributions(position: "Position") -> "list[RaceDistribution | None]":
     from motif.evaluators.bearoff import race_distribution
 
     if outcome(position):
-        raise PositionError("no bearoff: the game is over")
+        raise PositionError("the game is over", about="no bearoff")
     distributions: list[RaceDistribution | None] = []
     faults = []
     for who, seen in (("the player on roll", position), ("the opponent", position.switch_sides())):
@@ -539,9 +539,9 @@ def _distributions(position: "Position") -> "list[RaceDistribution | None]":
             distributions.append(race_distribution(seen))
         except PositionError as error:
             distributions.append(None)
-            faults.append(f"{who}: {str(error).removeprefix('no bearoff: ')}")
+            faults.append(f"{who}: {error.reason}")
     if len(faults) == len(distributions):
-        raise PositionError(f"no bearoff: {'; '.join(faults)}")
+        raise PositionError("; ".join(faults), about="no bearoff")
     return distributions
 
 

@@ -145,7 +145,7 @@ def _print_terms(report: "TermReport") -> None:
     from motif.reports.term_pages import effects_reading, errors_known, moved, reading_of_terms, signed
 
     say(f"{report.title}\n{report.opening}")
-    effects, terms, head, words = report.effects, report.terms, report.place[1], report.words
+    effects, terms, head, words = report.effects, report.terms, report.key.head, report.words
     print_table(
         _titles(words, "effect", "moves"),
         [(f"{effect.sentence}\n{effect.name}", moved(effect, head, words)) for effect in effects],

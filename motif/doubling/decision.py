@@ -30,7 +30,7 @@ from motif.doubling.exact import CubeValues, exact_equities
 from motif.doubling.match_equity import MatchEquityTable
 from motif.evaluators import Evaluator
 from motif.evaluators.cube_model import BEAVERED, EPSILON, best_answers
-from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, turned
+from motif.evaluators.probabilities import WIN, WIN_GAMMON, Probabilities, switch_sides
 from motif.runtime.arrays import FloatArray
 from motif.runtime.errors import SettingError
 from motif.runtime.frames import Tabular
@@ -215,7 +215,7 @@ class CubeDecision(Tabular):
     @cached_property
     def opponent_windows(self) -> tuple[MarketWindow, ...]:
         """Market windows of the opponent, in win probabilities of the opponent."""
-        turned_ends = np.asarray(turned(outcomes(self.probabilities)), np.float64)
+        turned_ends = np.asarray(switch_sides(outcomes(self.probabilities)), np.float64)
         return self._windows(turned_ends, self.state.switch_sides())
 
     def _windows(self, ends: FloatArray, state: MatchState) -> tuple[MarketWindow, ...]:

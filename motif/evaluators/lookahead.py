@@ -59,7 +59,7 @@ from motif.evaluators.lookahead_kernels import (
 )
 from motif.evaluators.lookahead_memory import MAX_PLIES, Tree, thread_tree
 from motif.evaluators.model import Model, Workspace
-from motif.evaluators.probabilities import OUTPUTS, switched_equities, turned
+from motif.evaluators.probabilities import OUTPUTS, switch_sides, switched_equities
 from motif.evaluators.static import StaticEvaluator, filtered, prepared, simple
 from motif.parameters.position_class import LATE_CONTACT, RACE, classify_many
 from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray, slices
@@ -185,7 +185,7 @@ class View(NamedTuple):
     `cube_model`.
     """
 
-    def turned(self) -> "View":
+    def switch_sides(self) -> "View":
         """Return the view after a play."""
         return self._replace(side=1 - self.side)
 
@@ -349,7 +349,7 @@ class LookaheadEvaluator(Evaluator):
     def _deepened(self, before: Board, plays: PlayBatch, view: View, alone_too: bool) -> PlayEstimates:
         """Return the equities of plays for the side of `view`; better plays are evaluated deeper."""
         values = self._base.with_cube(view.cube_model, view.side).play_equities(before, plays)
-        opponent = view.turned()
+        opponent = view.switch_sides()
         if not view.cube_model.is_cubeless:
             values = without_ties(values, before, plays, self._base)
         latest, count = values.copy(), len(values)
@@ -438,7 +438,7 @@ class LookaheadEvaluator(Evaluator):
         seen = _let_through(values, plays, concerned, _TO_THE_END)
         closer = values.copy()
         late &= seen
-        opponent = view.turned()
+        opponent = view.switch_sides()
         ends = self._played_out(plays.boards[late], opponent, self._endings())
         closer[late] = switched_equities(_value(opponent, ends))
         sources = np.where(late, ROLLOUT_SOURCE, estimates.sources)
@@ -559,9 +559,9 @@ class LookaheadEvaluator(Evaluator):
             return values
         every_roll = np.tile(ROLLS, (len(going), 1))
         best = self._best_replies(np.repeat(boards[going], len(ROLLS), axis=0), every_roll, view)
-        opponent = view.turned()
+        opponent = view.switch_sides()
         if rows:
-            below = turned(self._seen(best.boards, plies - 1, opponent, rows))
+            below = switch_sides(self._seen(best.boards, plies - 1, opponent, rows))
             below = below.reshape(len(going), len(ROLLS), -1)
             values[going] = (below * ROLL_SHARES[:, None]).sum(axis=1)
         else:

@@ -2,7 +2,7 @@
 
 ``win, win_gammon, win_backgammon, lose_gammon, lose_backgammon`` belong to the player on roll, before the
 roll; gammons include backgammons. Values after a play are those of the other player. They are converted to
-the mover's only here: probabilities by `turned`, `Probabilities.turned` and the compiled
+the mover's only here: probabilities by `switch_sides`, `Probabilities.switch_sides` and the compiled
 `switch_probabilities`, equities by `switched_equities` and the compiled `switch_value`.
 
 A raw sum x is mapped to a value between two bounds: y = low + (high - low) (tanh x + 1) / 2. Source: Tom
@@ -57,7 +57,7 @@ class Probabilities(NamedTuple):
         """Return the probabilities and the equity by name."""
         return {**self._asdict(), "equity": self.equity}
 
-    def turned(self) -> "Probabilities":
+    def switch_sides(self) -> "Probabilities":
         """Return the other player's probabilities in the same position."""
         return Probabilities(
             1 - self.win, self.lose_gammon, self.lose_backgammon, self.win_gammon, self.win_backgammon
@@ -70,7 +70,7 @@ def equities(probabilities: npt.NDArray[np.floating]) -> FloatArray:
     return np.asarray((probabilities * EQUITY_WEIGHTS).sum(axis=-1) - 1)
 
 
-def turned(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+def switch_sides(probabilities: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """Return each row of (..., 5) for the other player."""
     rows = probabilities[..., [0, 3, 4, 1, 2]]
     rows[..., WIN] = 1 - rows[..., WIN]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -59,6 +59,13 @@ LINE_WANTED = "must be a line of 1 to 1000 visible characters"
 def is_line(text: object) -> TypeGuard[str]:
     """Return whether a name or a sentence is one line that can be printed as it is, and not blank."""
     return isinstance(text, str) and bool(text.strip()) and plain_text(text) == text
+
+
+class HeadKey(NamedTuple):
+    """The name of a head in a weight file."""
+
+    class_name: str
+    head: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -143,20 +143,20 @@ class _CoordinateState:
     def _combined(self, gradient: FloatArray, step: _Step) -> _Step:
         """Return the best combination of `step` and the last step, to second order."""
         steps = [step] if self._last is None else [step, self._last]
-        falls = np.array([-np.sum(gradient * each.weights) for each in steps])
-        images = [self._objective.operator.apply(self.point.slopes * each.raw) for each in steps]
-        pulls = [self._objective.penalty[: self.terms.count] * each.weights for each in steps]
-        bends = np.array(
+        descents = np.array([-np.sum(gradient * each.weights) for each in steps])
+        model_steps = [self._objective.operator.apply(self.point.slopes * each.raw) for each in steps]
+        penalty_gradients = [self._objective.penalty[: self.terms.count] * each.weights for each in steps]
+        curvatures = np.array(
             [
-                [np.sum(a * b) + np.sum(p * each.weights) for b, each in zip(images, steps, strict=True)]
-                for a, p in zip(images, pulls, strict=True)
+                [np.sum(a * b) + np.sum(p * each.weights) for b, each in zip(model_steps, steps, strict=True)]
+                for a, p in zip(model_steps, penalty_gradients, strict=True)
             ]
         )
-        if len(steps) == 2 and np.linalg.det(bends) > _MIN_ANGLE * bends[0, 0] * bends[1, 1]:
-            new, old = np.linalg.solve(bends, falls)
+        if len(steps) == 2 and np.linalg.det(curvatures) > _MIN_ANGLE * curvatures[0, 0] * curvatures[1, 1]:
+            new, old = np.linalg.solve(curvatures, descents)
             last = steps[1].times(old)
             return _Step(new * step.weights + last.weights, new * step.raw + last.raw)
-        return step.times(falls[0] / bends[0, 0] if bends[0, 0] > 0 else 0.0)
+        return step.times(descents[0] / curvatures[0, 0] if curvatures[0, 0] > 0 else 0.0)
 
     def _take(self, step: _Step, gradient: FloatArray) -> Ending | None:
         """Take the step, halved until the error falls; return the reason if this fails."""
@@ -192,9 +192,11 @@ class _Model:
         self._from_centred = centring(terms, -means.astype(np.float64))
         # Only the rows of the penalty's root for penalised weights.
         matrix += (self._from_centred.T @ self._from_centred.multiply(penalty[:, None]).tocsr()).toarray()
-        self._bend = matrix[0, 0]
+        self._bias_curvature = matrix[0, 0]
         # If the link is flat in every row, there is no curvature.
-        self._bias = matrix[0] / self._bend if self._bend > 0 else np.zeros_like(matrix[0])
+        self._bias = (
+            matrix[0] / self._bias_curvature if self._bias_curvature > 0 else np.zeros_like(matrix[0])
+        )
         matrix -= np.outer(self._bias, matrix[0])
         matrix[0] = matrix[:, 0] = 0.0
         # Terms that never occur, and the bias, are not penalised and stay unchanged.
@@ -214,15 +216,15 @@ class _Model:
         `gradient` is half the derivative of the error. The sweeps end when the same number again, each with
         the gain of the last one, would add less than `enough`, or little compared with the gain so far.
         """
-        falls = -(self._from_centred.T @ gradient)
-        reduced = self._bias * falls[0] - falls
+        descents = -(self._from_centred.T @ gradient)
+        reduced = self._bias * descents[0] - descents
         steps, gained, best = conjugate_gradients(reduced, self._product, self._sweep), 0.0, 0 * reduced
         for number, (step, gain) in enumerate(islice(steps, MAX_SWEEPS), 1):
             best = step
             gained += gain
             if number >= _MIN_SWEEPS and number * gain <= max(enough, _LAST_GAIN * gained):
                 break
-        alone = falls[0] / self._bend if self._bend > 0 else 0.0
+        alone = descents[0] / self._bias_curvature if self._bias_curvature > 0 else 0.0
         best[0] = alone - np.sum(self._bias[1:] * best[1:])
         return np.asarray(self._from_centred @ best)
 

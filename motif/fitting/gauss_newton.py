@@ -90,14 +90,14 @@ def conjugate_gradients(
     search = precondition(residual)
     size = float(np.vdot(residual, search))
     while True:
-        image = product(search)
-        bend = float(np.vdot(search, image))
-        if size <= 0 or bend <= 0:
+        applied = product(search)
+        curvature = float(np.vdot(search, applied))
+        if size <= 0 or curvature <= 0:
             return
-        length = size / bend
-        direction += length * search
-        residual -= length * image
-        yield direction, length * size
+        alpha = size / curvature
+        direction += alpha * search
+        residual -= alpha * applied
+        yield direction, alpha * size
         preconditioned = precondition(residual)
         new_size = float(np.vdot(residual, preconditioned))
         search = preconditioned + new_size / size * search

@@ -39,7 +39,7 @@ _MAX_CHANGE = 2.0
 """Maximum root mean square change of the raw predictions by a Newton step."""
 _FLAT = 1e-8
 """A second derivative below this share of that at the steepest slope counts as rounding."""
-_ERROR, _SLOPE, _MODEL_BEND, _BEND = range(4)
+_ERROR, _SLOPE, _MODEL_CURVATURE, _CURVATURE = range(4)
 """Results of `_derivatives`: phi, half its first derivative, and half its second by Gauss-Newton and
 exactly.
 """
@@ -92,9 +92,9 @@ def _sweep(variables, products, rows, penalty, spreads, weights, raw):
             continue  # the term never occurs
         _multiply(variables[first[j]], variables[second[j]], column)
         _derivatives(column, tangents[side], rows, ridge, found[side])
-        if found[side, _MODEL_BEND] - ridge[0] <= _FLAT * spreads[j] * spreads[j] * total:
+        if found[side, _MODEL_CURVATURE] - ridge[0] <= _FLAT * spreads[j] * spreads[j] * total:
             found[side, _SLOPE] = ridge[0] * ridge[1]
-            found[side, _MODEL_BEND] = found[side, _BEND] = ridge[0]
+            found[side, _MODEL_CURVATURE] = found[side, _CURVATURE] = ridge[0]
         longest = _MAX_CHANGE / spreads[j] if spreads[j] > 0 else np.inf
         moved, side = _settle(raw, column, tangents, side, rows, ridge, longest, found)
         if moved != 0:
@@ -112,12 +112,12 @@ def _settle(raw, column, tangents, side, rows, ridge, longest, found):
     moved, gained = 0.0, 0.0
     for _ in range(_MAX_STEPS):
         here, there = found[side], found[1 - side]
-        bend = here[_BEND]
-        if not bend > _MIN_CURVATURE_SHARE * here[_MODEL_BEND]:
-            bend = here[_MODEL_BEND]
-        if not bend > 0 or here[_SLOPE] == 0:
+        curvature = here[_CURVATURE]
+        if not curvature > _MIN_CURVATURE_SHARE * here[_MODEL_CURVATURE]:
+            curvature = here[_MODEL_CURVATURE]
+        if not curvature > 0 or here[_SLOPE] == 0:
             break
-        step = max(-longest, min(longest, -here[_SLOPE] / bend))
+        step = max(-longest, min(longest, -here[_SLOPE] / curvature))
         if moved != 0 and -step * here[_SLOPE] <= _LEFT * gained:
             break
         halvings = 0
@@ -151,8 +151,8 @@ def _derivatives(column, tangents, rows, ridge, found):
         _add_ranking(column, tangents, aims, shares, starts, ranking, found)
     found[_ERROR] += strength * away * away
     found[_SLOPE] += strength * away
-    found[_MODEL_BEND] += strength
-    found[_BEND] += strength
+    found[_MODEL_CURVATURE] += strength
+    found[_CURVATURE] += strength
 
 
 @fast_kernel
@@ -171,7 +171,7 @@ def _squash(raw, step, column, tangents):
 @fast_kernel
 def _row_derivatives(column, tangents, aims, shares, found):
     """Do the same as `_derivatives` without ranking and ridge."""
-    error, slope, model_bend, rest = 0.0, 0.0, 0.0, 0.0
+    error, slope, model_curvature, rest = 0.0, 0.0, 0.0, 0.0
     for k in range(column.shape[0]):
         tangent = tangents[k]
         left = tangent - aims[k]
@@ -179,16 +179,16 @@ def _row_derivatives(column, tangents, aims, shares, found):
         weighted, weighted_rise = shares[k] * left, shares[k] * rise
         error += weighted * left
         slope += weighted * rise
-        model_bend += weighted_rise * rise
+        model_curvature += weighted_rise * rise
         rest += weighted * tangent * (rise * column[k])
     found[_ERROR], found[_SLOPE] = error, slope
-    found[_MODEL_BEND], found[_BEND] = model_bend, model_bend - 2.0 * rest
+    found[_MODEL_CURVATURE], found[_CURVATURE] = model_curvature, model_curvature - 2.0 * rest
 
 
 @fast_kernel
 def _add_ranking(column, tangents, aims, shares, starts, ranking, found):
     """Add the ranking term: `ranking` times the same, with the means of decisions subtracted."""
-    error, slope, model_bend, rest = 0.0, 0.0, 0.0, 0.0
+    error, slope, model_curvature, rest = 0.0, 0.0, 0.0, 0.0
     for d in range(starts.shape[0] - 1):
         share, sum_left, sum_rise, sum_turn = 0.0, 0.0, 0.0, 0.0
         for k in range(starts[d], starts[d + 1]):
@@ -201,9 +201,9 @@ def _add_ranking(column, tangents, aims, shares, starts, ranking, found):
         if share > 0:
             error += sum_left * sum_left / share
             slope += sum_left * sum_rise / share
-            model_bend += sum_rise * sum_rise / share
+            model_curvature += sum_rise * sum_rise / share
             rest += sum_left * sum_turn / share
     found[_ERROR] += ranking * (found[_ERROR] - error)
     found[_SLOPE] += ranking * (found[_SLOPE] - slope)
-    found[_MODEL_BEND] += ranking * (found[_MODEL_BEND] - model_bend)
-    found[_BEND] += ranking * (found[_BEND] - model_bend - rest)
+    found[_MODEL_CURVATURE] += ranking * (found[_MODEL_CURVATURE] - model_curvature)
+    found[_CURVATURE] += ranking * (found[_CURVATURE] - model_curvature - rest)

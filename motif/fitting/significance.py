@@ -29,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 
 from motif.evaluators.probabilities import HEADS
-from motif.evaluators.weight_file import PAIR, HeadWeights
+from motif.evaluators.weight_file import PAIR, HeadKey, HeadWeights
 from motif.fitting.curvature import centring
 from motif.fitting.design import in_threads, raw_predictions, term_sums
 from motif.fitting.gauss_newton import Preconditioner
@@ -230,9 +230,9 @@ class HeadTerms:
     statistics: TermStatistics
 
     @property
-    def place(self) -> tuple[str, str]:
+    def key(self) -> HeadKey:
         """Class and head."""
-        return self.class_name, self.head
+        return HeadKey(self.class_name, self.head)
 
 
 def term_names(terms: Terms, parameters: ParameterSet) -> tuple[str, ...]:
@@ -257,7 +257,7 @@ def write_terms(path: Path, heads: Sequence[HeadTerms]) -> None:
     for head in heads:
         count = len(head.names)
         columns["term"] += head.names
-        for name, value in zip(("class", "head"), head.place, strict=True):
+        for name, value in zip(("class", "head"), head.key, strict=True):
             columns[name] += [value] * count
         columns["slope"] += [head.statistics.slope] * count
         for name, attribute in _COLUMNS.items():
@@ -286,15 +286,15 @@ def read_terms(path: Path) -> tuple[HeadTerms, ...]:
     texts = {name: texts_of(table.column(name), str(path), DatasetError) for name in _TEXTS}
     numbers = {name: table.column(name).to_numpy() for name in (*_COLUMNS, "slope")}
     _check_numbers(path, numbers, texts["term"])
-    places = list(zip(texts["class"], texts["head"], strict=True))
-    starts = [row for row, place in enumerate(places) if row == 0 or place != places[row - 1]]
+    keys = list(map(HeadKey, texts["class"], texts["head"]))
+    starts = [row for row, key in enumerate(keys) if row == 0 or key != keys[row - 1]]
     heads: list[HeadTerms] = []
-    for start, end in pairwise([*starts, len(places)]):
+    for start, end in pairwise([*starts, len(keys)]):
         rows = slice(start, end)
-        _check_place(path, places[start], {head.place for head in heads})
+        _check_key(path, keys[start], {head.key for head in heads})
         values = {of: numbers[name][rows].copy() for name, of in _COLUMNS.items() if name not in _DERIVED}
         statistics = TermStatistics(**values, slope=float(numbers["slope"][start]))
-        heads.append(HeadTerms(*places[start], tuple(texts["term"][rows]), statistics))
+        heads.append(HeadTerms(*keys[start], tuple(texts["term"][rows]), statistics))
     return tuple(heads)
 
 
@@ -307,9 +307,8 @@ def _check_numbers(path: Path, numbers: dict[str, FloatArray], terms: Sequence[s
             raise DatasetError(f"{path}: the {name} of {shown(terms[row])} in row {row} is {column[row]}")
 
 
-def _check_place(path: Path, place: tuple[str, str], places: set[tuple[str, str]]) -> None:
-    class_name, head = place
-    if class_name not in CLASS_NAMES or head not in HEADS:
-        raise DatasetError(f"{path}: no class and head are called {', '.join(map(shown, place))}")
-    if place in places:
-        raise DatasetError(f"{path}: the terms of {' '.join(place)} are not consecutive")
+def _check_key(path: Path, key: HeadKey, before: set[HeadKey]) -> None:
+    if key.class_name not in CLASS_NAMES or key.head not in HEADS:
+        raise DatasetError(f"{path}: no class and head are called {', '.join(map(shown, key))}")
+    if key in before:
+        raise DatasetError(f"{path}: the terms of {' '.join(key)} are not consecutive")

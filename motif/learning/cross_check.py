@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from motif.evaluators.weight_file import HeadKey
 from motif.fitting import least_squares
 from motif.fitting.objective import FitResult
 from motif.fitting.solvers import solver
@@ -45,8 +46,8 @@ class CrossCheck:
 
 
 def head_to_check(
-    rows: Mapping[str, ClassRows], heads: Iterable[tuple[str, str]], settings: FitSettings
-) -> tuple[str, str] | None:
+    rows: Mapping[str, ClassRows], heads: Iterable[HeadKey], settings: FitSettings
+) -> HeadKey | None:
     """Return class and head of the fastest fit of `heads`; None if SciPy fits all of them anyway.
 
     Heads with second-degree terms are preferred.
@@ -54,12 +55,12 @@ def head_to_check(
     if settings.method == least_squares.METHOD:
         return None
 
-    def cost(place: tuple[str, str]) -> tuple[bool, int, str, str]:
-        part = rows[place[0]]
-        terms = head_terms(*place, part.features.shape[1], settings)
+    def cost(key: HeadKey) -> tuple[bool, int, str, str]:
+        part = rows[key.class_name]
+        terms = head_terms(*key, part.features.shape[1], settings)
         boards = part.boards[: part.training]
-        count = int(np.count_nonzero(rows_of_head(boards, place[1], settings)))
-        return not len(terms.pairs), count * terms.count, *place
+        count = int(np.count_nonzero(rows_of_head(boards, key.head, settings)))
+        return not len(terms.pairs), count * terms.count, *key
 
     return min(heads, key=cost, default=None)
 
@@ -72,15 +73,15 @@ def check_fit(rows: ClassRows, head: str, settings: FitSettings) -> tuple[FitRes
     return result, len(problem.train)
 
 
-def compared(place: tuple[str, str], fit: HeadFit, check: tuple[FitResult, int]) -> CrossCheck:
-    """Return both fits of the head at `place`; for a pruned head, the fit with every term."""
+def compared(key: HeadKey, fit: HeadFit, check: tuple[FitResult, int]) -> CrossCheck:
+    """Return both fits of the head `key`; for a pruned head, the fit with every term."""
     own, (other, positions) = (fit.unpruned or fit).result, check
     least = min(own.errors[-1], other.errors[-1])
     difference = abs(own.errors[-1] - other.errors[-1])
     largest = float(np.abs(other.weights).max())
     apart = float(np.abs(own.weights - other.weights).max())
     return CrossCheck(
-        ".".join(place),
+        ".".join(key),
         own.terms,
         positions,
         own.method,

@@ -21,7 +21,7 @@ from motif.evaluators import Evaluator, StaticEvaluator
 from motif.evaluators.kernels import NO_ROWS, evaluate_packed
 from motif.evaluators.probabilities import HEADS, RANKING_HEAD
 from motif.evaluators.static import prepared, simple
-from motif.evaluators.weight_file import LINE_WANTED, FilterWeights, HeadWeights, WeightFile, is_line
+from motif.evaluators.weight_file import LINE_WANTED, FilterWeights, HeadKey, HeadWeights, WeightFile, is_line
 from motif.fitting.objective import FAILURES, TOLERANCE, FitRecord
 from motif.fitting.significance import term_names, write_terms
 from motif.fitting.solvers import solver
@@ -70,9 +70,9 @@ class _Fits:
     """Weights and the fits of their heads, by class and head."""
 
     weights: WeightFile
-    fits: Mapping[tuple[str, str], FitRecord]
+    fits: Mapping[HeadKey, FitRecord]
     errors: WinErrors
-    heads: Mapping[tuple[str, str], HeadFit] = field(default_factory=dict)
+    heads: Mapping[HeadKey, HeadFit] = field(default_factory=dict)
     """The fits of heads without hidden units."""
     check: CrossCheck | None = None
 
@@ -121,7 +121,7 @@ def fit_dataset(
             fits = _fit_heads(rows, parameters, settings, name, cross_check, jobs)
         weights = replace(fits.weights, version=version, parent=parent)
         if term_table is not None:
-            calls = {place: (rows, weights, settings, *place) for place in heads_in(weights)}
+            calls = {key: (rows, weights, settings, *key) for key in heads_in(weights)}
             terms = _each(term_errors, calls, f"standard errors of {name}", jobs)
             write_terms(term_table, list(terms.values()))
         fitted = _measured(replace(fits, weights=weights), rows, settings, stopwatch.seconds)
@@ -133,17 +133,17 @@ def _measured(
 ) -> FittedWeights:
     """Return weights with their fits and errors."""
     weights, heads, errors = fits.weights, fits.heads, fits.errors
-    whole = {place: head.unpruned for place, head in heads.items() if head.unpruned}
+    whole = {key: head.unpruned for key, head in heads.items() if head.unpruned}
     unpruned = _heads_by_class({**heads, **whole})
     return FittedWeights(
         weights=weights,
         heads={
-            place: FittedHead(
+            key: FittedHead(
                 fit,
-                whole[place].result if place in whole else None,
-                label_noise_of(rows, [place[0]], place[1], settings),
+                whole[key].result if key in whole else None,
+                label_noise_of(rows, [key.class_name], key.head, settings),
             )
-            for place, fit in fits.fits.items()
+            for key, fit in fits.fits.items()
         },
         samples=sum(map(len, rows.values())),
         seconds=seconds,
@@ -166,17 +166,17 @@ def _fit_heads(
     jobs: int | None,
 ) -> _Fits:
     """Fit each head of each class separately."""
-    places = list(heads_to_fit(rows, settings))
+    keys = list(heads_to_fit(rows, settings))
     calls: dict[Any, tuple[Any, ...]] = {
-        place: (fit_head, rows[place[0]], place[1], settings) for place in places
+        key: (fit_head, rows[key.class_name], key.head, settings) for key in keys
     }
     calls |= {of: (filter_steps, part) for of, part in rows.items() if part.training}
-    checked = head_to_check(rows, places, settings) if cross_check else None
+    checked = head_to_check(rows, keys, settings) if cross_check else None
     if checked is not None:
-        calls[ALL] = (check_fit, rows[checked[0]], checked[1], settings)
+        calls[ALL] = (check_fit, rows[checked.class_name], checked.head, settings)
     fitted = _each(operator.call, calls, f"fitting {name}", jobs)
     other = fitted.pop(ALL, None)
-    heads: dict[tuple[str, str], HeadFit] = {place: fitted.pop(place) for place in places}
+    heads: dict[HeadKey, HeadFit] = {key: fitted.pop(key) for key in keys}
     for (class_name, head), fit in heads.items():
         if not (result := fit.result).is_usable:
             raise FailedFitError(
@@ -187,7 +187,7 @@ def _fit_heads(
         name, 0, None, parameters, _heads_by_class(heads), bearoff=settings.bearoff, move_filter=move_filter
     )
     check = None if checked is None else compared(checked, heads[checked], other)
-    fits = {place: head.result for place, head in heads.items()}
+    fits = {key: head.result for key, head in heads.items()}
     return _Fits(weights, fits, win_errors_of_heads(rows, fits, settings), heads, check)
 
 
@@ -212,7 +212,7 @@ def _fit_hidden_layers(
     return _Fits(weights, records, win_errors_of_weights(rows, weights, settings))
 
 
-def _heads_by_class(heads: Mapping[tuple[str, str], HeadFit]) -> dict[str, dict[str, HeadWeights]]:
+def _heads_by_class(heads: Mapping[HeadKey, HeadFit]) -> dict[str, dict[str, HeadWeights]]:
     classes: dict[str, dict[str, HeadWeights]] = {}
     for (class_name, head), fit in heads.items():
         classes.setdefault(class_name, {})[head] = head_weights(fit.terms, fit.result.weights)
@@ -236,7 +236,7 @@ def _each(
     return results
 
 
-def _warnings(heads: Mapping[tuple[str, str], HeadFit], parameters: ParameterSet) -> Iterator[str]:
+def _warnings(heads: Mapping[HeadKey, HeadFit], parameters: ParameterSet) -> Iterator[str]:
     """Yield a line for each fit that failed, and for each weight that diverges."""
     for (class_name, head), fit in heads.items():
         if (result := fit.result).stopped in FAILURES:

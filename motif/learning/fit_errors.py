@@ -12,7 +12,7 @@ from motif.board.packed import pack_many
 from motif.evaluators.kernels import NO_ROWS, evaluate_packed
 from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, RANKING_HEAD, WIN
 from motif.evaluators.static import from_weights, prepared, weights_model
-from motif.evaluators.weight_file import WeightFile
+from motif.evaluators.weight_file import HeadKey, WeightFile
 from motif.fitting.objective import FitRecord
 from motif.learning.fit_settings import FitSettings
 from motif.learning.heads import rows_of_head
@@ -66,12 +66,12 @@ def choice_errors(rows: Mapping[str, ClassRows], weights: WeightFile) -> dict[st
 
 
 def win_errors_of_heads(
-    rows: Mapping[str, ClassRows], fits: Mapping[tuple[str, str], FitRecord], settings: FitSettings
+    rows: Mapping[str, ClassRows], fits: Mapping[HeadKey, FitRecord], settings: FitSettings
 ) -> WinErrors:
     """Pool the errors of the win heads of all classes."""
     squares, counts = np.zeros(2), np.zeros(2)
     for class_name, part in rows.items():
-        if (fit := fits.get((class_name, "win"))) is None:
+        if (fit := fits.get(HeadKey(class_name, "win"))) is None:
             continue
         errors = (fit.rmse_train, fit.rmse_validation)
         sides = np.split(rows_of_head(part.boards, "win", settings), [part.training])

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from motif.evaluators.weight_file import WeightFile
+from motif.evaluators.weight_file import HeadKey, WeightFile
 from motif.fitting.objective import FAILURES, Ending, FitRecord
 from motif.learning.cross_check import CrossCheck
 from motif.learning.fit_errors import ChoiceError
@@ -42,7 +42,7 @@ class FittedWeights(Tabular):
     """A weight file and the fits of its heads."""
 
     weights: WeightFile
-    heads: dict[tuple[str, str], FittedHead]
+    heads: dict[HeadKey, FittedHead]
     """Fits of the weight file's heads, by class and head."""
     samples: int
     seconds: float

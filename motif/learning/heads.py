@@ -10,7 +10,7 @@ from motif.board.packed import CHECKERS, Board
 from motif.evaluators import OUTPUTS
 from motif.evaluators.bearoff import bearoff_tables, covered_boards
 from motif.evaluators.probabilities import HEADS, RANKING_HEAD
-from motif.evaluators.weight_file import HeadWeights, WeightFile
+from motif.evaluators.weight_file import HeadKey, HeadWeights, WeightFile
 from motif.fitting.objective import FitResult
 from motif.fitting.problem import Problem, link_of
 from motif.fitting.significance import HeadTerms, significance, term_names, term_statistics, weight_vector
@@ -58,7 +58,7 @@ def classes_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> dict
     return chosen
 
 
-def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterator[tuple[str, str]]:
+def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterator[HeadKey]:
     """Return class and head of every fit that `rows` (by class) allow, in the order of the weight file.
 
     Raises `FitError` as `classes_to_fit` does.
@@ -67,7 +67,7 @@ def heads_to_fit(rows: Mapping[str, ClassRows], settings: FitSettings) -> Iterat
         boards = part.boards[: part.training]
         for head in _heads(class_name, settings):
             if rows_of_head(boards, head, settings).any():
-                yield class_name, head
+                yield HeadKey(class_name, head)
 
 
 def fit_head(rows: ClassRows, head: str, settings: FitSettings) -> HeadFit:
@@ -188,10 +188,10 @@ def has_hidden_units(weights: WeightFile, class_name: str, head: str) -> bool:
     return layer is not None and layer.added_to(head) is not None
 
 
-def heads_in(weights: WeightFile) -> Iterator[tuple[str, str]]:
+def heads_in(weights: WeightFile) -> Iterator[HeadKey]:
     """Yield class and head of all heads in a weight file, in order."""
     for class_name, heads in weights.classes.items():
-        yield from ((class_name, head) for head in HEADS if head in heads)
+        yield from (HeadKey(class_name, head) for head in HEADS if head in heads)
 
 
 def term_errors(

@@ -8,7 +8,7 @@ import numpy as np
 
 from motif.evaluators.hidden_unit_words import typical_boards, unit_names
 from motif.evaluators.probabilities import OUTPUTS, RANKING_HEAD
-from motif.evaluators.weight_file import HeadWeights, HiddenLayer, WeightFile, to_digits
+from motif.evaluators.weight_file import HeadKey, HeadWeights, HiddenLayer, WeightFile, to_digits
 from motif.fitting.hidden_fit import FittedClass, HiddenFit, HiddenRows, HiddenSettings, fit_hidden
 from motif.fitting.objective import Ending, FitRecord
 from motif.fitting.significance import weight_vector
@@ -38,7 +38,7 @@ def fit_hidden_classes(
     start: WeightFile | None = None,
     jobs: int | None = None,
     checkpoints: Path | None = None,
-) -> tuple[dict[str, dict[str, HeadWeights]], dict[str, HiddenLayer], dict[tuple[str, str], FitRecord]]:
+) -> tuple[dict[str, dict[str, HeadWeights]], dict[str, HiddenLayer], dict[HeadKey, FitRecord]]:
     """Fit the probabilities of every class, one class after the other.
 
     Returns the heads and the hidden layer of each class, and the record of its fit by class and
@@ -69,7 +69,7 @@ def fit_hidden_classes(
             )
             heads[class_name] = {head: rounded_head(of) for head, of in fit.weights.heads.items()}
             layers[class_name] = named_units(fit.weights.hidden, parameters, class_name)
-            results[class_name, RANKING_HEAD] = _record(fit, watch.seconds)
+            results[HeadKey(class_name, RANKING_HEAD)] = _record(fit, watch.seconds)
     return heads, layers, results
 
 

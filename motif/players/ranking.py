@@ -24,7 +24,7 @@ from motif.board.rules import gammons_count
 from motif.evaluators import OUTPUTS, LookaheadEvaluator, Probabilities
 from motif.evaluators.cube_model import NO_CUBE, CubeModel, best_of_double, without_cube
 from motif.evaluators.evaluator import ROLLOUT_SOURCE, Evaluator, PlayEstimates, best_few, without_ties
-from motif.evaluators.probabilities import switched_equities, turned
+from motif.evaluators.probabilities import switch_sides, switched_equities
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.errors import PlayError
 from motif.runtime.frames import Tabular
@@ -333,7 +333,7 @@ def probabilities_of(
     for source in np.unique(sources).tolist():
         same = sources == source
         opponents = _with_plies(evaluator, source).with_cube(cube_model_of(state), side=1)
-        chances[same] = turned(opponents.evaluate_many(boards[same]).astype(np.float64))
+        chances[same] = switch_sides(opponents.evaluate_many(boards[same]).astype(np.float64))
     return chances
 
 

@@ -28,6 +28,7 @@ from motif.board.packed import Board
 from motif.evaluators import WeightFile, read_weight_file
 from motif.evaluators.probabilities import RANKING_HEAD
 from motif.evaluators.static import from_weights
+from motif.evaluators.weight_file import HeadKey
 from motif.fitting.significance import HeadTerms
 from motif.learning.bootstrap_config import CONFIG, BootstrapConfig, VersionStep, load_config
 from motif.learning.bootstrap_run import TERMS, WEIGHTS, OnVersion
@@ -226,8 +227,8 @@ def draw_run(
     # Read everything before drawing anything.
     histories = {home.name: read_history(home) for home in run.homes}
     weights, table = run.weights[run.last], run.homes[run.last] / TERMS
-    place = _CLASS, chosen_head(weights, _CLASS, None)
-    known = table_terms(table, weights, *place) if table.exists() else None
+    key = HeadKey(_CLASS, chosen_head(weights, _CLASS, None))
+    known = table_terms(table, weights, *key) if table.exists() else None
     boards, sampled = _boards(run, seed, jobs)
 
     def measure_and_draw() -> tuple[RunBenchmark | None, list[str]]:
@@ -239,7 +240,7 @@ def draw_run(
 
     with ThreadPoolExecutor(1) as pool:
         beside = pool.submit(measure_and_draw)
-        terms, effects = _run_terms(run, known, boards, sampled, place, top, tell)
+        terms, effects = _run_terms(run, known, boards, sampled, key, top, tell)
         measured, drawn = beside.result()
     pictures = {name.partition(".")[0]: _picture(folder / name) for name in drawn}
     path = folder / _REPORT if page is None else page
@@ -291,7 +292,7 @@ def _run_terms(
     known: HeadTerms | None,
     boards: Board,
     sampled: bool,
-    place: tuple[str, str],
+    key: HeadKey,
     top: int,
     tell: Callable[[str], None],
 ) -> tuple[RunTerms, Picture]:
@@ -304,17 +305,17 @@ def _run_terms(
     weights, source = run.weights[run.last], "the positions it was fitted to"
     if known is not None:
         terms = known
-    elif run.pools is not None and sampled and not has_hidden_units(weights, *place):
+    elif run.pools is not None and sampled and not has_hidden_units(weights, *key):
         tell(f"{weights.name}: standard errors of the terms")
-        terms, _ = fitted_terms(run.pools, weights, *place)
+        terms, _ = fitted_terms(run.pools, weights, *key)
     else:
-        terms, count = board_terms(boards, weights, *place)
+        terms, count = board_terms(boards, weights, *key)
         source = f"{count:,} {'positions of its samples' if sampled else 'self-play positions'}"
-    seen = observed_positions(weights, boards, *place)
+    seen = observed_positions(weights, boards, *key)
     told, effects = term_summaries(weights, terms, seen, top), effect_summaries(seen, top)
-    units = unit_summaries(weights, *place, seen.boards)[:top]
+    units = unit_summaries(weights, *key, seen.boards)[:top]
     picture = effects_picture(seen, effects, weights.name)
-    return RunTerms(place[1], len(terms.names) - 1, source, told, effects, units), picture
+    return RunTerms(key.head, len(terms.names) - 1, source, told, effects, units), picture
 
 
 def _page(

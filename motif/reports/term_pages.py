@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from motif.analysis.unit_report import Extremes, UnitSummary
     from motif.board.packed import Board
     from motif.evaluators import StaticEvaluator, WeightFile
+    from motif.evaluators.weight_file import HeadKey
     from motif.fitting.significance import HeadTerms
     from motif.sampling.dataset import Dataset
 
@@ -92,7 +93,7 @@ class TermReport(Tabular):
     _printed = ("sentence", "name", "kind", "moves")
 
     weights: "WeightFile"
-    place: tuple[str, str]
+    key: "HeadKey"
     """Class and head."""
     statistics: "HeadTerms"
     """Statistics of all terms."""
@@ -115,20 +116,20 @@ class TermReport(Tabular):
     @property
     def title(self) -> str:
         """Title of the report."""
-        kind = self.words.say("classes", self.place[0])
+        kind = self.words.say("classes", self.key.class_name)
         return self.words.say("term_report", "title", weights=self.weights.name, kind=kind)
 
     @property
     def unit_names(self) -> tuple[str, ...]:
         """Names of all hidden units that add to the head, in the order of the weights."""
-        layer = self.weights.hidden_of(self.place[0])
-        return () if layer is None or layer.added_to(self.place[1]) is None else layer.names
+        layer = self.weights.hidden_of(self.key.class_name)
+        return () if layer is None or layer.added_to(self.key.head) is None else layer.names
 
     @property
     def opening(self) -> str:
         """First sentences of the report."""
         words = self.words
-        count, head = words.count(len(self.statistics.names) - 1), words.say("terms", "heads", self.place[1])
+        count, head = words.count(len(self.statistics.names) - 1), words.say("terms", "heads", self.key.head)
         unit_count = len(self.unit_names)
         units = words.say("term_report", "units", number=unit_count) if unit_count else ""
         return words.say(
@@ -150,7 +151,7 @@ class TermReport(Tabular):
 
     def _rows(self) -> Iterator[tuple[str, "EffectSummary | TermSummary | UnitSummary", str, str]]:
         """Yield the kind of each row, its subject, its sentence and its effect on the value with the unit."""
-        head, words = self.place[1], self.words
+        head, words = self.key.head, self.words
         for effect in self.effects:
             yield "parameter", effect, effect.sentence, moved(effect, head, words)
         for term in self.terms:
@@ -169,8 +170,8 @@ class TermReport(Tabular):
         """Return the report for JSON."""
         return {
             "weights": self.weights.name,
-            "class": self.place[0],
-            "head": self.place[1],
+            "class": self.key.class_name,
+            "head": self.key.head,
             "source": self.source,
             "count": len(self.statistics.names) - 1,
             "slope": self.statistics.statistics.slope,
@@ -201,7 +202,9 @@ class TermReport(Tabular):
         """
         from motif.analysis.unit_report import extremes
 
-        return extremes(self.weights, self.place[0], name, self.boards, check_count("boards", boards, 1))
+        return extremes(
+            self.weights, self.key.class_name, name, self.boards, check_count("boards", boards, 1)
+        )
 
     def write(self, path: Path | str) -> Path:
         """Write an HTML page, which also has the effects as curves.
@@ -225,7 +228,7 @@ class TermReport(Tabular):
 
         file = path_of("path", path)
         check_target(file, *PAGE_SUFFIXES)
-        head, language = self.place[1], self.words.language
+        head, language = self.key.head, self.words.language
         page = rendered(
             "terms_page.html",
             self.title,
@@ -263,6 +266,7 @@ def term_report(
     from motif.analysis import term_report as measured
     from motif.analysis.unit_report import unit_summaries
     from motif.evaluators.static import weights_of
+    from motif.evaluators.weight_file import HeadKey
     from motif.sampling.dataset_folders import dataset_folder
 
     words = phrases(language)
@@ -270,27 +274,27 @@ def term_report(
     check_seed(seed)
     check_only_one(table=table, data=data, positions=positions)
     weights = weights_of(evaluator)
-    place = position_class, measured.chosen_head(weights, position_class, head)
+    key = HeadKey(position_class, measured.chosen_head(weights, position_class, head))
     note, statistics, is_in_memory = "", None, not isinstance(data, str | Path | None)
     if table is not None:
-        statistics, source = measured.table_terms(table, weights, *place), str(table)
+        statistics, source = measured.table_terms(table, weights, *key), str(table)
     with nullcontext() if data is None else dataset_folder("data", data) as folder:
-        if folder is not None and not (note := measured.no_errors(folder, weights, *place, is_in_memory)):
-            statistics, count = measured.fitted_terms([folder], weights, *place)
+        if folder is not None and not (note := measured.no_errors(folder, weights, *key, is_in_memory)):
+            statistics, count = measured.fitted_terms([folder], weights, *key)
         boards = term_boards(
             evaluator, position_class, data=folder, positions=positions, seed=seed, jobs=jobs
         )
     if statistics is None:
-        statistics, count = measured.board_terms(boards, weights, *place)
+        statistics, count = measured.board_terms(boards, weights, *key)
     if table is None:
         home = positions if data is None else data
         kind = "self_play" if home is None else "positions" if isinstance(home, str | Path) else "given"
         source = words.say("term_report", kind, number=words.count(count), place=home)
-    seen = measured.observed_positions(weights, boards, *place)
+    seen = measured.observed_positions(weights, boards, *key)
     effects = measured.effect_summaries(seen, top, language)
     terms = measured.term_summaries(weights, statistics, seen, top, language)
-    units = unit_summaries(weights, *place, seen.boards)[:top]
-    return TermReport(weights, place, statistics, source, note, effects, terms, units, boards, seen, words)
+    units = unit_summaries(weights, *key, seen.boards)[:top]
+    return TermReport(weights, key, statistics, source, note, effects, terms, units, boards, seen, words)
 
 
 def term_boards(

@@ -20,7 +20,14 @@ from motif.compiler.jit import NOTHING, inline_kernel, lean_kernel, words_of
 from motif.evaluators import OUTPUTS, Evaluator
 from motif.evaluators.cube_model import EPSILON, EVEN, NO_STATE, CubeModel, is_known, known_boards, value_held
 from motif.evaluators.kernels import best_cubeful_reply
-from motif.evaluators.probabilities import HEADS, WIN, WIN_GAMMON, switched_equities, turned, write_finished
+from motif.evaluators.probabilities import (
+    HEADS,
+    WIN,
+    WIN_GAMMON,
+    switch_sides,
+    switched_equities,
+    write_finished,
+)
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Choose, Dice, Streams, luck_of_rolls
 from motif.rollouts.playout import MAX_PLIES
@@ -340,7 +347,7 @@ class _Table:
 
 def _for_first(results: FloatArray, sides: IntArray) -> FloatArray:
     """Convert results (n, 6) for the players on roll, `sides` (n,), to results for side 0."""
-    others = np.concatenate([turned(results[:, :-1]), switched_equities(results[:, -1:])], axis=1)
+    others = np.concatenate([switch_sides(results[:, :-1]), switched_equities(results[:, -1:])], axis=1)
     return np.where(sides[:, None] == 0, results, others)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from motif.board.movegen import ROLL_SHARES, ROLLS, roll_numbers
 from motif.board.packed import Board, pack_many, unpack_many
 from motif.evaluators import Evaluator, StaticEvaluator
-from motif.evaluators.probabilities import OUTPUTS, turned
+from motif.evaluators.probabilities import OUTPUTS, switch_sides
 from motif.evaluators.static import prepared, simple
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Choose, trial_dice
@@ -80,7 +80,7 @@ def player_trials(
         ended, rows = end_trials(model, kernel_rules, now, ply, contact[games], space)
         if evaluator is not None:
             _end_early(evaluator, rules, now, ply, contact[games], ended, rows)
-        results[games[ended]] = turned(rows[ended]) if ply % 2 else rows[ended]
+        results[games[ended]] = switch_sides(rows[ended]) if ply % 2 else rows[ended]
         games, boards, now = games[~ended], boards[~ended], now[~ended]
         if not len(games):
             break
@@ -117,6 +117,6 @@ def _luck_adjustments(judge: Evaluator, packed: Board, rolls: IntArray, ply: int
     boards = np.repeat(unpack_many(packed), every, axis=0)
     after = judge.best_plays(boards, np.tile(ROLLS, (count, 1))).boards
     rows = judge.evaluate_many(after).astype(np.float64)
-    values = np.asarray(rows if ply % 2 else turned(rows)).reshape(count, every, -1)
+    values = np.asarray(rows if ply % 2 else switch_sides(rows)).reshape(count, every, -1)
     rolled = values[np.arange(count), roll_numbers(rolls)]
     return np.asarray(np.einsum("r,nrc->nc", ROLL_SHARES, values) - rolled)

@@ -13,7 +13,7 @@ from motif.board.position import PositionLike, Positions, as_boards, one_or_more
 from motif.evaluators import Evaluator, LookaheadEvaluator, Probabilities, StaticEvaluator
 from motif.evaluators.cube_model import CubeModel
 from motif.evaluators.model import Model
-from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS, turned
+from motif.evaluators.probabilities import EQUITY_HEAD, HEADS, OUTPUTS, switch_sides
 from motif.evaluators.static import prepared
 from motif.rollouts.cubeful_games import (
     CubePlayer,
@@ -279,7 +279,7 @@ def _play(
         part = Portion(packed, items, first + k, min(size, trials - k))
         parts.append(play_trials(player, rules, settings.seed, part))
     results = np.concatenate(parts, axis=1)
-    chances = turned(results) if after_a_play else results
+    chances = switch_sides(results) if after_a_play else results
     equities = scored_equities(chances, settings.scoring)
     return start, np.concatenate([chances, equities[..., None]], axis=-1)
 

@@ -38,7 +38,24 @@ class MotifError(Exception):
 
 
 class PositionError(MotifError):
-    """An impossible board, or an identifier that does not encode one."""
+    """An impossible board, or an identifier that does not encode one.
+
+    Parameters
+    ----------
+    problem, fields
+        As of `MotifError`.
+    about
+        What is at fault, such as ``invalid position``.  The message begins with it.
+
+    Attributes
+    ----------
+    reason
+        `problem` without what it is about, for a message about something else.
+    """
+
+    def __init__(self, problem: str = "", *fields: str, about: str = "") -> None:
+        self.reason = problem
+        super().__init__(f"{about}: {problem}" if about else problem, *fields)
 
 
 class PlayError(MotifError):

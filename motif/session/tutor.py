@@ -143,7 +143,7 @@ class Tutor:
         row = "  {:24} {:>7} {:>8} {:>14}"
         lines = [row.format("", "wins", "gammons", "loses gammons")]
         for play in plays:
-            chances = self._advisor.evaluator.evaluate(play.position).turned()
+            chances = self._advisor.evaluator.evaluate(play.position).switch_sides()
             shares = chances.win, chances.win_gammon, chances.lose_gammon
             lines.append(row.format(play.notation, *map(percent, shares)))
         return lines

@@ -27,7 +27,7 @@ from motif.board.parsing import parse_position
 from motif.board.position import Position
 from motif.evaluators import load_evaluator, load_static
 from motif.evaluators.cube_model import cubeful_values
-from motif.evaluators.probabilities import turned
+from motif.evaluators.probabilities import switch_sides
 from motif.players.ranking import cube_model_of
 from motif.rollouts.playout import items_of
 from motif.rollouts.rollout_settings import RolloutSettings
@@ -81,12 +81,12 @@ def test_the_error_is_that_of_the_plays_compared():
     better = find_play("8/2 6/2", legal_plays(START, roll.roll))
     pair = np.array([better.position.board, roll.play.position.board])
     item = items_of(pack_many(START.board[None]))
-    results = turned(single_results(pair, int(item[0])))
+    results = switch_sides(single_results(pair, int(item[0])))
     cube_model = cube_model_of(valued_state(roll.state))
     rounds = results.reshape(2, -1, 36, 5).mean(axis=2)
     packed = pack_many(pair)
     values = [
-        -cubeful_values(cube_model, 1, np.repeat(packed[k : k + 1], len(rows), axis=0), turned(rows))
+        -cubeful_values(cube_model, 1, np.repeat(packed[k : k + 1], len(rows), axis=0), switch_sides(rows))
         for k, rows in enumerate(rounds)
     ]
     lost = values[0] - values[1]

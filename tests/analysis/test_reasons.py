@@ -90,7 +90,7 @@ def seen_in(case: Case) -> Iterator[Seen]:
             continue
         for event, amount, after in (
             (part.event, part.amount, boards),
-            (part.event.turned, -part.amount, boards[::-1]),
+            (part.event.reversed, -part.amount, boards[::-1]),
         ):
             had, own, other = map(own_checkers, (case.position.board, *after))
             if is_race:
@@ -124,7 +124,7 @@ def expected(event: Event, had: np.ndarray, own: np.ndarray, other: np.ndarray) 
 def _ahead(boards, event: Event) -> float:
     """The value of the event for the better play by lookahead, removed there or added to the worse one."""
     # If the event is the only one, it alone makes the second board the first.
-    undone = hybrid(boards[0], [event.turned])
+    undone = hybrid(boards[0], [event.reversed])
     done = hybrid(boards[1], [event])
     four = -DEEP.equity_many(np.ascontiguousarray(-np.array([boards[0], undone, done, boards[1]])[:, ::-1]))
     return float(four[0] - four[1] + four[2] - four[3])

@@ -20,7 +20,7 @@ from motif.doubling.equities import EFFICIENCY_CLASSES, efficiency_classes, scal
 from motif.doubling.match_equity import match_equity_table
 from motif.evaluators import Probabilities
 from motif.evaluators.cube_model import NO_CUBE, best_of_double, cube_pairs, cubeful_values
-from motif.evaluators.probabilities import certain, turned
+from motif.evaluators.probabilities import certain, switch_sides
 from motif.runtime.errors import SettingError
 from tests.doubling.chances import STATES, class_efficiency, cubeful_equity, match_states, probabilities
 
@@ -57,7 +57,7 @@ def test_what_one_side_wins_the_other_loses(state, row, x):
     assert cubeful(cube_model, 1, row)[0] == pytest.approx(cubeful(other, 0, row)[0], abs=1e-9)
     own = pair(cube_model, 1, row)
     assert own == pytest.approx(pair(other, 0, row), abs=1e-9)
-    assert own[0] == pytest.approx(-pair(cube_model, 0, row.turned())[0], abs=1e-9)
+    assert own[0] == pytest.approx(-pair(cube_model, 0, row.switch_sides())[0], abs=1e-9)
 
 
 @given(st.sampled_from([MatchState(), MatchState(jacoby=True), MatchState(7, 3, 4)]), probabilities())
@@ -163,7 +163,7 @@ def test_the_efficiency_is_that_of_the_position(text, x):
 
 def test_turned_rows_are_those_of_the_other_player():
     row = Probabilities(0.7, 0.1, 0.02, 0.05, 0.01)
-    assert turned(np.array([row]))[0] == pytest.approx(row.turned())
+    assert switch_sides(np.array([row]))[0] == pytest.approx(row.switch_sides())
 
 
 def test_refusals():

@@ -32,7 +32,7 @@ CHANCES = Probabilities(0.7, 0.2, 0.01, 0.1, 0.0)
 @given(probabilities(), STATES, SHARES)
 def test_the_other_players_view(chances, state, x):
     own = cubeful_equity(chances, state, efficiency=x)
-    other = cubeful_equity(chances.turned(), state.switch_sides(), efficiency=x)
+    other = cubeful_equity(chances.switch_sides(), state.switch_sides(), efficiency=x)
     assert own == pytest.approx(-other, abs=1e-9)
 
 

@@ -77,7 +77,7 @@ def looked_ahead(base: Evaluator, position: Position, plies: int) -> tuple[np.nd
         values = [worth(base, position, after) for after in plays]
         best = int(np.argmax(values))
         below = looked_ahead(base, plays[best], plies - 1)
-        chances += count * np.array(Probabilities(*below[0]).turned())
+        chances += count * np.array(Probabilities(*below[0]).switch_sides())
         equity += count * (values[best] if plies == 1 else -below[1])
     return chances / 36, equity / 36
 

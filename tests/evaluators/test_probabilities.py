@@ -16,9 +16,9 @@ from motif.evaluators.probabilities import (
     equity_of,
     make_consistent,
     switch_probabilities,
+    switch_sides,
     switch_value,
     switched_equities,
-    turned,
 )
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
@@ -63,24 +63,24 @@ def test_all_ways_of_turning_agree(row):
     compiled = np.array(row)
     compiled_turn(compiled)
     assert compiled.tolist() == expected
-    assert turned(np.array(row)).tolist() == expected
-    assert list(Probabilities(*row).turned()) == expected
-    assert turned(np.array([row, row])).tolist() == [expected, expected]
+    assert switch_sides(np.array(row)).tolist() == expected
+    assert list(Probabilities(*row).switch_sides()) == expected
+    assert switch_sides(np.array([row, row])).tolist() == [expected, expected]
 
 
 @settings(deadline=None)
 @given(chances)
 def test_turning_twice_is_the_identity(row):
-    twice = Probabilities(*row).turned().turned()
+    twice = Probabilities(*row).switch_sides().switch_sides()
     assert twice.win == pytest.approx(row[0], abs=1e-15)
     assert list(twice[1:]) == row[1:]
-    np.testing.assert_allclose(turned(turned(np.array(row))), row, atol=1e-15)
+    np.testing.assert_allclose(switch_sides(switch_sides(np.array(row))), row, atol=1e-15)
 
 
 def test_turning_leaves_the_rows_given_as_they_were():
     rows = np.array([[0.6, 0.2, 0.1, 0.15, 0.05]])
     before = rows.copy()
-    turned(rows)
+    switch_sides(rows)
     assert (rows == before).all()
 
 
@@ -100,7 +100,7 @@ def test_all_equities_agree(row):
 @given(chances)
 def test_the_other_players_equity_is_the_negative(row):
     here = Probabilities(*row)
-    assert here.turned().equity == pytest.approx(-here.equity, abs=1e-12)
+    assert here.switch_sides().equity == pytest.approx(-here.equity, abs=1e-12)
     assert compiled_turn_value(here.equity) == switched_equities(np.array([here.equity]))[0] == -here.equity
 
 
@@ -122,7 +122,7 @@ def test_certain_results(points, row):
     assert Probabilities(*row).equity == points
     turned_row = np.empty(5)
     compiled_certain(-points, turned_row)
-    assert turned(found).tolist() == turned_row.tolist()
+    assert switch_sides(found).tolist() == turned_row.tolist()
 
 
 FINISHED: list[tuple[dict[int, int], dict[int, int], Outcome]] = [
@@ -153,7 +153,7 @@ def test_finished_games_are_exact(make, own, opponent, how):
     assert evaluator.evaluate(position).equity == how
     other = position.switch_sides()
     assert outcome(other) == -how
-    assert evaluator.evaluate(other) == evaluator.evaluate(position).turned()
+    assert evaluator.evaluate(other) == evaluator.evaluate(position).switch_sides()
     # The ranking puts a win above and a loss below everything else.
     start = evaluator.equity_many(Position.start().board[None])[0]
     lost, won = evaluator.equity_many(np.stack([other.board, position.board]))

@@ -63,7 +63,7 @@ def test_round_trip(tmp_path):
     path = tmp_path / "terms.parquet"
     write_terms(path, _heads())
     for read, written in zip(read_terms(path), _heads(), strict=True):
-        assert (read.place, read.names) == (written.place, written.names)
+        assert (read.key, read.names) == (written.key, written.names)
         for name in written.statistics.__dataclass_fields__:
             values = (getattr(of.statistics, name) for of in (read, written))
             np.testing.assert_array_equal(*values)

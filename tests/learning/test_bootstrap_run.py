@@ -173,7 +173,7 @@ def test_a_pruned_run_with_tables_of_terms(tmp_path):
     home = folder / "v0"
     weights = read_weight_file(home / "weights.yaml")
     tables = read_terms(home / "terms.parquet")
-    assert [table.place for table in tables] == [(name, "win") for name in weights.classes]
+    assert [table.key for table in tables] == [(name, "win") for name in weights.classes]
     for table in tables:
         facts = summary.heads[f"{table.class_name}.win"]
         assert len(table.names) - 1 == facts["terms"]

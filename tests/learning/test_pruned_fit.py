@@ -21,7 +21,7 @@ from tests.reports.made_run import made_samples, write_samples
 
 _WHOLE = FitSettings(parameters="keith", ranking=5.0, validation=0.3, seed=3)
 _SETTINGS = replace(_WHOLE, prune=2.0)
-_PLACE = ("contact", "equity")
+_KEY = ("contact", "equity")
 
 
 @pytest.fixture(scope="module")
@@ -108,20 +108,20 @@ def test_the_table_covers_every_head(made):
     weights = fit.weights
     assert settings_of(weights) == _SETTINGS
     tables = read_terms(table)
-    assert [found.place for found in tables] == list(heads_in(weights))
+    assert [found.key for found in tables] == list(heads_in(weights))
     with class_rows([folder], weights.parameters, 0.3, 3) as rows:
         for found in tables:
-            expected = term_errors(rows, weights, _SETTINGS, *found.place)
+            expected = term_errors(rows, weights, _SETTINGS, *found.key)
             assert found.names == expected.names
             np.testing.assert_array_equal(found.statistics.errors, expected.statistics.errors)
 
 
 def test_a_report_holds_out_the_games_that_the_fit_held_out(made):
     folder, fit, table = made
-    found, count = fitted_terms([folder], fit.weights, *_PLACE)
+    found, count = fitted_terms([folder], fit.weights, *_KEY)
     with class_rows([folder], fit.weights.parameters, 0.3, 3) as rows:
         assert count == rows["contact"].training < len(rows["contact"])
-    stored = next(one for one in read_terms(table) if one.place == _PLACE)
+    stored = next(one for one in read_terms(table) if one.key == _KEY)
     np.testing.assert_array_equal(found.statistics.errors, stored.statistics.errors)
 
 

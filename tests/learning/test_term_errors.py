@@ -49,7 +49,7 @@ def test_every_head_of_a_file_has_errors(fitted):
     with _rows(folder, weights) as rows:
         for class_name, head in places:
             found = term_errors(rows, weights, _SETTINGS, class_name, head)
-            assert found.place == (class_name, head)
+            assert found.key == (class_name, head)
             assert len(found.names) == len(found.statistics.weights)
             assert found.statistics.weights[1] == weights.classes[class_name][head].linear[0]
             assert np.isfinite(found.statistics.errors).all()

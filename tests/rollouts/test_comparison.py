@@ -15,7 +15,7 @@ from motif.doubling.cube_states import cube_model_for
 from motif.evaluators import load_static
 from motif.evaluators.cube_model import NO_CUBE, without_cube
 from motif.evaluators.kernels import NO_SCORES, evaluate_packed
-from motif.evaluators.probabilities import OUTPUTS, turned
+from motif.evaluators.probabilities import OUTPUTS, switch_sides
 from motif.evaluators.static import StaticEvaluator, prepared
 from motif.rollouts import RolloutSettings, compare_plays
 from motif.rollouts.playout import items_of
@@ -40,7 +40,7 @@ def test_differences_are_those_of_paired_trials():
     for it in result.plays:
         trials = single_trials(it.play.position.board, item, 50, MADE.model, seed=2, cut=3)
         values[it.play] = -trials[:, 5]
-        np.testing.assert_allclose(it.mean[:5], turned(trials[:, :5]).mean(axis=0), atol=1e-12)
+        np.testing.assert_allclose(it.mean[:5], switch_sides(trials[:, :5]).mean(axis=0), atol=1e-12)
         np.testing.assert_allclose(it.mean[5], values[it.play].mean(), atol=1e-12)
         np.testing.assert_allclose(it.se[5], values[it.play].std(ddof=1) / math.sqrt(50), atol=1e-12)
     best = result.plays[0]

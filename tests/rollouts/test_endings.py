@@ -47,7 +47,7 @@ def test_games_end_where_the_bearoff_begins():
                 break
             position = PLAYER.choose(position, tuple(roll)).position
         value = MADE.evaluate(position) if outcome(position) else bearoff_chances(position).probabilities
-        np.testing.assert_allclose(found[:5], value.turned() if ply % 2 else value, atol=1e-12)
+        np.testing.assert_allclose(found[:5], value.switch_sides() if ply % 2 else value, atol=1e-12)
     assert len(np.unique(results[:, 0])) > 10
 
 
@@ -79,7 +79,7 @@ def test_at_double_match_point_plays_are_chosen_to_win():
         where = position
         for roll in rolls_of(0, 0, trial, 3).tolist():
             where = win.choose(where, tuple(roll)).position
-        followed.append(MADE.evaluate(where).turned())
+        followed.append(MADE.evaluate(where).switch_sides())
     np.testing.assert_allclose(results.mean[0, :5], np.mean(followed, axis=0), atol=1e-6)
 
 
@@ -95,14 +95,14 @@ def followed_with_luck(position: Position, trial: int, cut: int, luck_plies: int
             values = {}
             for other in ROLLS.tolist():
                 seen = value_of(PLAYER.choose(position, tuple(other)).position)
-                values[tuple(other)] = np.array(seen if ply % 2 else seen.turned())
+                values[tuple(other)] = np.array(seen if ply % 2 else seen.switch_sides())
             mean = sum(
                 count / 36 * values[tuple(it)] for it, count in zip(ROLLS.tolist(), ROLL_COUNTS, strict=True)
             )
             luck += values[tuple(roll)] - mean
         position = PLAYER.choose(position, tuple(roll)).position
     value = value_of(position)
-    return np.array(value.turned() if cut % 2 else value) - luck
+    return np.array(value.switch_sides() if cut % 2 else value) - luck
 
 
 @pytest.mark.parametrize(("cut", "luck_plies"), [(1, 1), (2, 1), (3, 2), (4, 9)])

@@ -258,7 +258,7 @@ def follow(position: Position, trial: int, stops) -> Probabilities:
     for ply, (high, low) in enumerate(dice):
         if outcome(position) or stops(position, ply):
             value = MADE.evaluate(position)
-            return value.turned() if ply % 2 else value
+            return value.switch_sides() if ply % 2 else value
         position = player.choose(position, (high, low)).position
     raise AssertionError("the game does not end")
 

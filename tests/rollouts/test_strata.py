@@ -10,7 +10,7 @@ from motif.board.packed import pack_many
 from motif.board.position import Position
 from motif.evaluators import LookaheadEvaluator
 from motif.evaluators.model import Model, random_model
-from motif.evaluators.probabilities import OUTPUTS, turned
+from motif.evaluators.probabilities import OUTPUTS, switch_sides
 from motif.evaluators.static import prepared
 from motif.players import CompiledPlayer
 from motif.rollouts import RolloutSettings, rollout
@@ -75,7 +75,7 @@ def test_two_plies_are_exact_after_a_cycle():
     player = CompiledPlayer("made up", MADE.model)
     replies = [player.choose(Position.start(), tuple(roll)).position for roll in ROLLS.tolist()]
     values = LookaheadEvaluator(MADE, 1, "full").evaluate_many(np.array([reply.board for reply in replies]))
-    exact = (turned(values) * (ROLL_COUNTS / 36)[:, None]).sum(axis=0)
+    exact = (switch_sides(values) * (ROLL_COUNTS / 36)[:, None]).sum(axis=0)
     np.testing.assert_allclose(result.probabilities(), exact, atol=1e-6)
     plain = rollout(Position.start(), MADE, RolloutSettings(CYCLE, cut=2), jobs=1)
     assert (plain.se > 1e-4).all()

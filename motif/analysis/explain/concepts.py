@@ -72,7 +72,7 @@ class Event:
         return point in self.missed or any(source == point for source, _ in self.moves)
 
     @property
-    def turned(self) -> "Event":
+    def reversed(self) -> "Event":
         """The event seen from the other play."""
         moves = tuple((target, source) for source, target in self.moves)
         return Event(moves, self.missed, self.hits)
@@ -96,7 +96,7 @@ class Counted(NamedTuple):
     """The mover's next rolls, of 36, that leave no shot; 0 if not counted."""
 
     @property
-    def turned(self) -> "Counted":
+    def reversed(self) -> "Counted":
         """The counts with opposite signs."""
         return Counted(*(-number for number in self))
 

@@ -22,7 +22,7 @@ from motif.board.match_state import MatchState
 from motif.board.outcome import outcome
 from motif.evaluators import Evaluator, LookaheadEvaluator
 from motif.evaluators.cube_model import DEAD, NO_STATE, CubeModel, gammon_gains, gammon_values
-from motif.evaluators.probabilities import LOSE_GAMMON, WIN_GAMMON, switched_equities, turned
+from motif.evaluators.probabilities import LOSE_GAMMON, WIN_GAMMON, switch_sides, switched_equities
 from motif.players.ranking import EXACT, cube_model_of
 
 LITTLE, _MUCH = 0.15, 0.65
@@ -211,7 +211,7 @@ def gather_evidence(
     plays = pair.better.play, pair.worse.play
     boards = np.array([play.position.board for play in plays])
     static, cube_model = evaluator.without_lookahead, cube_model_of(state)
-    chances = turned(static.evaluate_many(boards).astype(np.float64))
+    chances = switch_sides(static.evaluate_many(boards).astype(np.float64))
     won, lost = (chances[0] - chances[1])[[WIN_GAMMON, LOSE_GAMMON]]
     valued, cubeful = static.with_cube(cube_model, side=1), None
     if valued is not static:

@@ -59,7 +59,13 @@ from motif.board.position import Position
 from motif.evaluators import Evaluator, StaticEvaluator, WeightFile
 from motif.evaluators.cube_model import CubeModel, backgammon_value_lost, gammon_gains, gammon_values
 from motif.evaluators.hidden_unit_words import unit_term, words_of_units
-from motif.evaluators.probabilities import LOSE_BACKGAMMON, LOSE_GAMMON, WIN_GAMMON, switched_equities, turned
+from motif.evaluators.probabilities import (
+    LOSE_BACKGAMMON,
+    LOSE_GAMMON,
+    WIN_GAMMON,
+    switch_sides,
+    switched_equities,
+)
 from motif.evaluators.static import weights_of
 from motif.players.ranking import cube_model_of
 from motif.runtime.errors import PlayError
@@ -426,7 +432,7 @@ def _losses_at_stake(
 
     A backgammon is at stake only if it makes a larger difference between the plays than a gammon.
     """
-    chances = turned(static.evaluate_many(np.array([play.position.board for play in plays])))
+    chances = switch_sides(static.evaluate_many(np.array([play.position.board for play in plays])))
     gammons, backgammons = chances[:, LOSE_GAMMON], chances[:, LOSE_BACKGAMMON]
     values = gammon_values(cube_model)[1], backgammon_value_lost(cube_model)
     decides = values[1] * np.ptp(backgammons) > values[0] * np.ptp(gammons)
@@ -451,7 +457,7 @@ def _gammons(
     """
     after = np.array([play.position.board for play in plays])
     opponents = evaluator.with_cube(cube_model, side=1)
-    chances = turned(opponents.evaluate_many(after)).astype(np.float64)
+    chances = switch_sides(opponents.evaluate_many(after)).astype(np.float64)
     two = chances[:, [WIN_GAMMON, LOSE_GAMMON]].T.tolist()
     amounts = [
         gain * (first - second) for gain, (first, second) in zip(gammon_gains(cube_model), two, strict=True)

@@ -120,7 +120,7 @@ def reasons_of(
         else:
             event, gain = part.event, part.gain
             if side == "worse":
-                event, gain = event.turned, gain.turned
+                event, gain = event.reversed, gain.reversed
             numbers = counted[own], counted[other]
             view = EventView(event, situation, after[own], after[other], ways[own], both, numbers, gain)
             fact = view.fact()

@@ -61,10 +61,10 @@ def race_distribution(position: Position) -> RaceDistribution:
     """
     board = position.board
     if (board[HOME + 1 :] > 0).any():
-        raise PositionError(f"no bearoff: checkers on {_places(board)} are outside the home board")
+        raise PositionError(f"checkers on {_places(board)} are outside the home board", about="no bearoff")
     own, opponents = np.flatnonzero(board > 0), np.flatnonzero(board < 0)
     if len(own) and len(opponents) and opponents[0] < own[-1]:
-        raise PositionError("no bearoff: the opponent has checkers behind, and may hit or block")
+        raise PositionError("the opponent has checkers behind, and may hit or block", about="no bearoff")
     tables = bearoff_tables()
     number = _home_number(position)
     return RaceDistribution(
@@ -81,11 +81,11 @@ def bearoff_chances(position: Position) -> BearoffChances:
     Raises `PositionError` for any other position, and for a finished game.
     """
     if outcome(position):
-        raise PositionError("no bearoff: the game is over (one player has borne off all checkers)")
+        raise PositionError("the game is over (one player has borne off all checkers)", about="no bearoff")
     known, rows = covered_rows(bearoff_tables(), pack_many(position.board[None]))
     if not len(known):
         who = "the player on roll" if (position.board[HOME + 1 :] > 0).any() else "the opponent"
-        raise PositionError(f"no bearoff: {who} has checkers outside the home board")
+        raise PositionError(f"{who} has checkers outside the home board", about="no bearoff")
     numbers = [_home_number(each) for each in (position, position.switch_sides())]
     return BearoffChances(Probabilities(*rows[0].tolist()), max(numbers) < TWO_SIDED_POSITIONS)
 

@@ -8,7 +8,7 @@ from motif.board.position import Position
 from motif.players import load
 from motif.runtime.streams import derive_states
 
-MAX_PLIES = 400
+_MAX_PLIES = 400
 
 
 def game_decisions(player: str, games: int, seed: int) -> tuple[Board, np.ndarray]:
@@ -16,7 +16,7 @@ def game_decisions(player: str, games: int, seed: int) -> tuple[Board, np.ndarra
     chooser, random = load(player), np.random.default_rng(seed)
     boards = np.repeat(Position.start().board[None], games, axis=0)
     seen, rolled = [], []
-    for ply in range(MAX_PLIES):
+    for ply in range(_MAX_PLIES):
         rolls = -np.sort(-random.integers(1, 7, (len(boards), 2)), axis=1)
         seen.append(boards)
         rolled.append(rolls)

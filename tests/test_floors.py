@@ -190,7 +190,6 @@ def test_module_names_are_unique():
 
 SAME_NAME = {
     "Board": "an array, and the name of a board in the schema of bgweb-api",
-    "MAX_PLIES": "of lookahead, and of a game",
     "METHOD": "each method of fitting states its name",
     "OUTCOME": "a label of samples, and a column of results",
     "TOLERANCE": "of a fit, and of a recalibration",

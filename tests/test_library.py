@@ -27,7 +27,7 @@ from motif.evaluators.known_players import default_player
 from motif.evaluators.probabilities import OUTPUTS as PROBABILITIES
 from motif.library_options import FitKeywords, MatchKeywords, RolloutKeywords, SampleKeywords
 from motif.parameters import ParameterSet
-from motif.rollouts.playout import MAX_PLIES
+from motif.rollouts.playout import MAX_GAME_PLIES
 
 START = "4HPwATDgc/ABMA"
 ROLLED = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10"
@@ -608,7 +608,7 @@ def test_variance_reduction_on_all_rolls():
     every = motif.rollout(START, PLAYER, luck_plies="all", **few)
     assert (every.mean == motif.rollout(START, PLAYER, luck_plies=2, **few).mean).all()
     assert (every.se < motif.rollout(START, PLAYER, **few).se)[0, -1]
-    assert motif.RolloutSettings(luck_plies="all") == motif.RolloutSettings(luck_plies=MAX_PLIES)
+    assert motif.RolloutSettings(luck_plies="all") == motif.RolloutSettings(luck_plies=MAX_GAME_PLIES)
 
 
 def test_a_frame_of_a_contest_has_the_same_columns_for_few_games():

@@ -34,7 +34,7 @@ from motif.players.ranking import (
     source_words,
 )
 from motif.rollouts.comparison import cube_after_play, stage_of
-from motif.rollouts.playout import MAX_PLIES, ROUND, items_of
+from motif.rollouts.playout import MAX_GAME_PLIES, ROUND, items_of
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally
 from motif.rollouts.trials import results_of_trials
@@ -45,7 +45,7 @@ ROLLOUT_THRESHOLD = 0.008
 """Normalised equity; smaller errors are taken from lookahead."""
 CONFIRMED_Z = 3.0
 """Minimum z of a confirmed error: its ratio to its standard error."""
-SHORT = RolloutSettings(5 * ROUND, cut=12, stop_at_bearoff=True, stratified=True, luck_plies=MAX_PLIES)
+SHORT = RolloutSettings(5 * ROUND, cut=12, stop_at_bearoff=True, stratified=True, luck_plies=MAX_GAME_PLIES)
 """Settings for rollouts at the default depth; docs/explanation/lab-notes.md compares others."""
 LONG = replace(SHORT, trials=4 * SHORT.trials, cut=16)
 """Settings for rollouts with ``:rollout``."""

@@ -30,7 +30,7 @@ from motif.players import Player, load
 from motif.players.gnubg import GnubgPlayer
 from motif.rollouts.games import Choose
 from motif.rollouts.player_trials import Portion, player_trials
-from motif.rollouts.playout import MAX_PLIES
+from motif.rollouts.playout import MAX_GAME_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import results_of_trials
 from motif.runtime.arrays import FloatArray, IntArray
@@ -166,7 +166,7 @@ def _adjusted_trials(
     first: int,
     count: int,
 ) -> FloatArray:
-    settings = RolloutSettings(stop_at_bearoff=True, luck_plies=MAX_PLIES, seed=seed)
+    settings = RolloutSettings(stop_at_bearoff=True, luck_plies=MAX_GAME_PLIES, seed=seed)
     of_luck, items = settings.player_of(judge), np.full(len(packed), item)
     results = player_trials(choose, of_luck, settings.rules(), seed, Portion(packed, items, first, count))
     return np.asarray(switch_sides(results))

@@ -19,7 +19,7 @@ from motif.evaluators.known_players import default_player
 from motif.evaluators.probabilities import switched_equities
 from motif.players.player import Player, PlayerLike, cube_evaluator, load_player
 from motif.rollouts.games import Dice, SeededDice, lockstep, luck_of_rolls, starts
-from motif.rollouts.playout import MAX_PLIES
+from motif.rollouts.playout import MAX_GAME_PLIES
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.parallel import run_ordered
 from motif.runtime.progress import progress
@@ -81,7 +81,7 @@ def _played(
     for ply in lockstep(first.choose_many, dice, starts(count), second.choose_many):
         points[ply.games] = ply.points
         going = ply.points == 0
-        if judge is not None and going.any() and ply.number < MAX_PLIES:
+        if judge is not None and going.any() and ply.number < MAX_GAME_PLIES:
             games = ply.games[going]
             rolls, _ = dice(games, ply.number)
             gains = luck_of_rolls(judge, ply.boards[going], rolls, opening=ply.number == 0)

@@ -64,7 +64,7 @@ class PlayedBoards:
 def played_boards(
     player: Player, games: int, seed: int, other: Player | None = None, first: int = 0
 ) -> PlayedBoards:
-    """Return every board of `games` games that end within `MAX_PLIES` plies.
+    """Return every board of `games` games that end within `MAX_GAME_PLIES` plies.
 
     `player` plays both sides, or alternates with `other`, which starts every second game.  Dice depend on the
     number of the `first` game.

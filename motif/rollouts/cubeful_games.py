@@ -30,7 +30,7 @@ from motif.evaluators.probabilities import (
 )
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Choose, Dice, Streams, luck_of_rolls
-from motif.rollouts.playout import MAX_PLIES
+from motif.rollouts.playout import MAX_GAME_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings, truncated
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.progress import end_if_cancelled
@@ -367,21 +367,21 @@ def games_with_cube(
 
     The `players` play side 0 and side 1.  The `settings` say where games are truncated, with the cubeful
     equity, and how many rolls have variance reduction; `doubles_first` says whether there may be a double
-    before the first roll.  A game is stopped as a draw after `MAX_PLIES` plies.  For games from the
+    before the first roll.  A game is stopped as a draw after `MAX_GAME_PLIES` plies.  For games from the
     starting position, a `judge` measures the `luck` of side 0 by the judge's best plays.
     """
     table = _Table(players, cubes, states, sides, boards)
     contact = classify_many(pack_many(boards)) != RACE
     luck = np.zeros_like(table.ends.results)
     judged = np.zeros(len(boards))
-    for ply in range(MAX_PLIES + 1):
+    for ply in range(MAX_GAME_PLIES + 1):
         end_if_cancelled()
         table.end_finished()
         may_double = ply > 0 or doubles_first
         _end_early(table, settings, ply, contact, may_double)
         if not len(table.games):
             break
-        if ply == MAX_PLIES:
+        if ply == MAX_GAME_PLIES:
             drawn = np.zeros(table.ends.results.shape[1])
             drawn[WIN] = 0.5
             table.end(np.arange(len(table.games)), drawn)

@@ -18,7 +18,7 @@ from motif.board.position import Position
 from motif.compiler.jit import kernel
 from motif.evaluators import Evaluator
 from motif.evaluators.probabilities import switched_equities
-from motif.rollouts.playout import FIXED_ROLLS, MAX_PLIES, first_rolls
+from motif.rollouts.playout import FIXED_ROLLS, MAX_GAME_PLIES, first_rolls
 from motif.runtime.arrays import FloatArray, IntArray
 from motif.runtime.settings import check_seed
 from motif.runtime.streams import derive, next_below, next_roll, next_uint64
@@ -63,16 +63,16 @@ def starts(games: int) -> Board:
 
 
 def lockstep(choose: Choose, dice: Dice, boards: Board, other: Choose | None = None) -> Iterator[Ply]:
-    """Play from `boards` (n, 26) until all games are over or `MAX_PLIES` plies have been played.
+    """Play from `boards` (n, 26) until all games are over or `MAX_GAME_PLIES` plies have been played.
 
     `choose` plays both sides, or only the side that begins if `other` is given.
     """
     games = np.arange(len(boards))
-    for number in range(MAX_PLIES + 1):
+    for number in range(MAX_GAME_PLIES + 1):
         points = finished_points_many(pack_many(boards).view(np.int64)).astype(np.int64)
         yield Ply(number, games, boards, points if number % 2 == 0 else switched_equities(points))
         games, boards = games[points == 0], boards[points == 0]
-        if not len(games) or number == MAX_PLIES:
+        if not len(games) or number == MAX_GAME_PLIES:
             return
         rolls, states = dice(games, number)
         boards = (choose if other is None or number % 2 == 0 else other)(boards, rolls, states)

@@ -17,7 +17,7 @@ from motif.evaluators.probabilities import OUTPUTS, switch_sides
 from motif.evaluators.static import prepared, simple
 from motif.parameters.position_class import RACE, classify_many
 from motif.rollouts.games import Choose, trial_dice
-from motif.rollouts.playout import MAX_PLIES, end_trials, luck_adjustments, roll_trials
+from motif.rollouts.playout import MAX_GAME_PLIES, end_trials, luck_adjustments, roll_trials
 from motif.rollouts.rollout_settings import PlayoutRules, truncated
 from motif.runtime.arrays import BoolArray, FloatArray, IntArray
 from motif.runtime.progress import end_if_cancelled
@@ -74,7 +74,7 @@ def player_trials(
     dice = trial_dice(seed, items, first, count, rules.stratified)
     results, luck = np.zeros((2, len(boards), len(OUTPUTS)))
     games = np.arange(len(boards))
-    for ply in range(MAX_PLIES + 1):
+    for ply in range(MAX_GAME_PLIES + 1):
         end_if_cancelled()
         now = pack_many(boards)
         ended, rows = end_trials(model, kernel_rules, now, ply, contact[games], space)

@@ -144,7 +144,7 @@ def first_rolls(seed, item, first_trial, trials):
     return numbers
 
 
-MAX_PLIES = 3000
+MAX_GAME_PLIES = 3000
 """Number of plies after which a game is stopped as a draw; real games end within a few hundred plies."""
 _TRIALS_AT_ONCE = CYCLE
 _FIRST_POSITIONS = len(ROLLS) + len(ROLLS) ** 2
@@ -209,7 +209,7 @@ def _ends(model, rules, words, board, ply, contact, space, row):
         bearoff_probabilities(rules.tables, words, row)
     elif (0 < rules.cut <= ply) or (contact and ply > 0 and _is_race(words)):
         trace_value(model, words, board, space, row)
-    elif ply == MAX_PLIES:
+    elif ply == MAX_GAME_PLIES:
         certain(0, row)
         row[WIN] = 0.5
     else:
@@ -349,7 +349,7 @@ def roll_out(model, rules, packed, items, seed, first_trial, trials, space, sums
 def _play_game(model, words, board, space, stream):
     """Play a game from `words` (overwritten; `board` is the same bytes); return the number of legal plays."""
     generated = 0
-    for _ in range(MAX_PLIES):
+    for _ in range(MAX_GAME_PLIES):
         if finished_points(words) != 0:
             break
         high, low = next_roll(stream)

@@ -27,7 +27,7 @@ from motif.evaluators.probabilities import HEADS, switched_equities
 from motif.evaluators.static import prepared
 from motif.rollouts.comparison import PlayNumbers, eliminated
 from motif.rollouts.player_trials import Portion, play_trials
-from motif.rollouts.playout import MAX_PLIES, ROUND, items_of, roll_out
+from motif.rollouts.playout import MAX_GAME_PLIES, ROUND, items_of, roll_out
 from motif.rollouts.rollout_settings import RolloutSettings, parse_luck_plies, scored_equities, valued_for
 from motif.runtime.arrays import Float32Array, FloatArray, IntArray
 from motif.runtime.errors import PlayerError, SettingError, shown
@@ -199,7 +199,7 @@ class RolloutEvaluator(Evaluator):
         )
 
 
-ENDING = RolloutSettings(2 * ROUND, stop_at_bearoff=True, stratified=True, luck_plies=MAX_PLIES)
+ENDING = RolloutSettings(2 * ROUND, stop_at_bearoff=True, stratified=True, luck_plies=MAX_GAME_PLIES)
 """Settings for late endings; see docs/how-to/bearoff.md."""
 
 

@@ -22,7 +22,7 @@ from motif.evaluators.bearoff import BearoffTables, bearoff_tables, no_tables
 from motif.evaluators.probabilities import WIN, equities
 from motif.evaluators.static import filtered
 from motif.parameters.position_class import RACE, classify_many
-from motif.rollouts.playout import MAX_PLIES, ROUND, first_rolls
+from motif.rollouts.playout import MAX_GAME_PLIES, ROUND, first_rolls
 from motif.runtime.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from motif.runtime.errors import SettingError, shown
 from motif.runtime.settings import (
@@ -198,7 +198,7 @@ def truncated(
 def parse_luck_plies(text: str) -> int:
     """Parse a number of plies or ``all``; raise `SettingError` if `text` is neither."""
     if text == ALL_PLIES:
-        return MAX_PLIES
+        return MAX_GAME_PLIES
     number = whole_number(text)
     if number is None or number < 0:
         message = f"luck_plies must be a number of plies or {ALL_PLIES}, not {shown(text)}"

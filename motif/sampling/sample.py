@@ -29,7 +29,7 @@ from motif.evaluators.probabilities import OUTPUTS, equities
 from motif.evaluators.static import filtered, prepared, simple
 from motif.parameters.position_class import CLASS_NAMES, classify_many
 from motif.players import load
-from motif.rollouts.playout import MAX_PLIES, ROUND, board_trials, first_rolls, play_out
+from motif.rollouts.playout import MAX_GAME_PLIES, ROUND, board_trials, first_rolls, play_out
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.tally import Tally, mean_and_error
 from motif.runtime.arrays import FloatArray, slices
@@ -158,7 +158,7 @@ class SampleSettings(SamplePlan):
             self.replies,
             self.decide == "rollout",
             self.noise,
-            self.plies or MAX_PLIES - 1,
+            self.plies or MAX_GAME_PLIES - 1,
             self.rates(),
             self.trials if self.is_rolled_out else 0,
             self.rollouts().rules(),

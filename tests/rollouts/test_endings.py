@@ -10,7 +10,7 @@ from motif.evaluators import Probabilities, load_static
 from motif.evaluators.bearoff import bearoff_chances
 from motif.players import CompiledPlayer
 from motif.rollouts import RolloutSettings, rollout
-from motif.rollouts.rollout_settings import MAX_PLIES, parse_luck_plies
+from motif.rollouts.rollout_settings import MAX_GAME_PLIES, parse_luck_plies
 from motif.runtime.errors import SettingError
 from tests.evaluators.made_weights import evaluator_of, made_weights
 from tests.rollouts.exact import exact_chances, single_trials
@@ -117,7 +117,7 @@ def test_without_its_luck_one_ply_is_certain():
     assert (result.se < 1e-9).all()
 
 
-@pytest.mark.parametrize("luck_plies", [1, 2, MAX_PLIES])
+@pytest.mark.parametrize("luck_plies", [1, 2, MAX_GAME_PLIES])
 def test_luck_adjustment_keeps_the_mean(luck_plies):
     """Compared with exact values where evaluations are poor; standard errors stay right."""
     endings = [
@@ -154,7 +154,7 @@ def test_luck_in_contact_lowers_the_error():
 
 
 def test_numbers_of_lucky_plies():
-    assert (parse_luck_plies("0"), parse_luck_plies("12"), parse_luck_plies("all")) == (0, 12, MAX_PLIES)
+    assert (parse_luck_plies("0"), parse_luck_plies("12"), parse_luck_plies("all")) == (0, 12, MAX_GAME_PLIES)
     for text in ("", "-1", "1.5", "every", "²"):
         with pytest.raises(SettingError, match="luck_plies must be a number of plies or all"):
             parse_luck_plies(text)

@@ -9,7 +9,7 @@ from motif.evaluators import load_static
 from motif.players import load
 from motif.players.player import static_player
 from motif.rollouts.player_trials import Portion, player_trials
-from motif.rollouts.playout import MAX_PLIES
+from motif.rollouts.playout import MAX_GAME_PLIES
 from motif.rollouts.rollout_settings import RolloutSettings
 from motif.rollouts.trials import results_of_trials
 
@@ -18,7 +18,7 @@ STARTS = pack_many(np.array([Position.start().board, Position.of("dPexAAB07zMAAA
 
 @pytest.mark.parametrize(
     "rules",
-    [{"luck_plies": MAX_PLIES, "stop_at_bearoff": True}, {"cut": 7}, {"stop_at_race": True}, {}],
+    [{"luck_plies": MAX_GAME_PLIES, "stop_at_bearoff": True}, {"cut": 7}, {"stop_at_race": True}, {}],
     ids=["adjusted", "cut", "race", "plain"],
 )
 def test_a_static_evaluator_that_chooses_as_any_player_plays_the_trials_of_the_kernels(rules):
@@ -32,7 +32,7 @@ def test_a_static_evaluator_that_chooses_as_any_player_plays_the_trials_of_the_k
 
 
 def test_luck_that_another_evaluator_measures_lowers_the_variance_and_keeps_the_mean():
-    settings = RolloutSettings(1, seed=1, stop_at_bearoff=True, luck_plies=MAX_PLIES)
+    settings = RolloutSettings(1, seed=1, stop_at_bearoff=True, luck_plies=MAX_GAME_PLIES)
     plain = RolloutSettings(1, seed=1, stop_at_bearoff=True)
     player = settings.player_of(load_static("keith-v1"))
     choose = load("pubeval").choose_many

@@ -23,14 +23,18 @@ def read(path: Path) -> nbformat.NotebookNode:
 
 
 def run_notebook(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:
-    """Run the cells of a notebook in `folder`, in place.
+    """Run the cells of a notebook in `folder`, in place, and keep their output.
 
-    Raises `nbclient.exceptions.CellExecutionError` for a cell that fails, with its message.
+    Standard error is dropped: whether it has the notice of compilation depends on the cache.  Raises `nbclient.exceptions.CellExecutionError` for a cell that fails, with its message.
     """
     client = NotebookClient(
         notebook, timeout=_MAX_SECONDS, resources={"metadata": {"path": str(folder)}}, record_timing=False
     )
-    return client.execute()
+    client.execute()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+    return notebook
 
 
 def refresh(path: Path) -> None:

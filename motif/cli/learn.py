@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from motif.learning.fit_settings import FitSettings
     from motif.learning.version_summary import VersionSummary
     from motif.phase_net.phase_settings import PhaseNetSettings
+    from motif.phase_net.phase_training import FinalGames
     from motif.reports.run_report import RunReport
     from motif.sampling.sample import SampleSettings
 
@@ -364,29 +365,29 @@ def train_phase_net(
 
     with resumable("the same command starts again"):
         training = train(out, settings, jobs=jobs, tell=tell)
-        draw_training(training.epochs, training.summary, out)
-    facts: Record = training.summary
-    if printed_json(json, facts):
+        draw_training(training, out)
+    if printed_json(json, training.to_dict()):
         return
     titles = ("player", "against", "games won", "points per game")
-    print_table(titles, [_match_cells(match) for match in facts["matches"]], left=2)
+    print_table(titles, [_match_cells(match) for match in training.matches], left=2)
     rows = [
-        (name, f"{of['mean']:+z.4f}", f"{of['variance']:.6f}", f"{of['mean_size']:.4f}", f"{of['boards']:,}")
-        for name, of in facts["difference_to_heuristic"].items()
+        (name, f"{of.mean:+z.4f}", f"{of.variance:.6f}", f"{of.mean_size:.4f}", f"{of.boards:,}")
+        for name, of in training.difference_to_heuristic.items()
     ]
     print_table(("net", "net minus heuristic", "variance", "size", "boards of random games"), rows)
-    second = facts["stage_2"]
+    second = training.stage_2
     kept = (
         "" if second is None
-        else f"; refined is round {second['chosen_round']} of {len(second['rounds'])} ({second['stopped']})"
+        else f"; refined is round {second.chosen_round} of {len(second.rounds)} ({second.stopped})"
     )  # fmt: skip
-    say(f"± standard error{kept}, {facts['seconds']:.0f} s in total")
+    say(f"± standard error{kept}, {training.seconds:.0f} s in total")
     say(f"play it as the player onnx:{out / ('pretrained.onnx' if second is None else 'refined.onnx')}")
 
 
-def _match_cells(match: Record) -> tuple[str, ...]:
-    share = f"{100 * match['win_share']:.1f} ± {100 * match['win_share_se']:.1f} %"
-    return match["player"], match["opponent"], share, f"{match['ppg']:+z.3f} ± {match['ppg_se']:.3f}"
+def _match_cells(games: "FinalGames") -> tuple[str, ...]:
+    it = games.result
+    share = f"{100 * it.win_share:.1f} ± {100 * it.win_share_se:.1f} %"
+    return games.player, games.opponent, share, f"{it.ppg:+z.3f} ± {it.ppg_se:.3f}"
 
 
 _TERMS_ELSEWHERE = "use `motif terms WEIGHTS` for a weight file"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,16 @@ from motif.parameters.named_sets import features
 from motif.parameters.phase_set import PHASE_SET
 from motif.phase_net.phase_classifier import Layers, PhaseNet, check_packages, onnx_bytes, read_layers
 from motif.phase_net.phase_settings import ITSELF, PhaseNetSettings
+from motif.phase_net.phase_training import (
+    Difference,
+    Epoch,
+    FinalGames,
+    GameFigures,
+    HeuristicStage,
+    OutcomeStage,
+    PhaseNetTraining,
+    Round,
+)
 from motif.players import EvaluatorPlayer, Player, load
 from motif.players.best_of_four import best_of_four
 from motif.players.player import random_player
@@ -44,7 +54,6 @@ from motif.runtime.files import (
     working_in,
     write_text,
 )
-from motif.runtime.frames import Row
 from motif.runtime.progress import Stopwatch, progress
 from motif.runtime.settings import settings_with
 
@@ -182,20 +191,6 @@ class ReplayBuffer:
         return Samples(*(column[rows] for column in samples))
 
 
-class GameFigures(NamedTuple):
-    """Results of a player in games against another one, with standard errors."""
-
-    games: int
-    wins: int
-    win_share: float
-    win_share_se: float
-    ppg: float
-    ppg_se: float | None
-
-    def __str__(self) -> str:
-        return f"wins {100 * self.win_share:.1f} ± {100 * self.win_share_se:.1f} % of {self.games:,} games"
-
-
 def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | None) -> GameFigures:
     """Play games between two players, and return the results of `first`.
 
@@ -209,32 +204,14 @@ def duel(first: Player, second: Player, games: int, *, seed: int, jobs: int | No
     return GameFigures(result.games, result.wins, share, error, result.ppg, result.se)
 
 
-def differences(net: PhaseNet, boards: Samples) -> dict[str, float]:
-    """Compare the net's scores with the heuristic's, which are the targets of `boards`.
-
-    ``mean`` and ``variance`` are those of net minus heuristic, as in the source; ``mean_size`` is the mean
-    absolute difference.
-    """
+def difference_to_heuristic(net: PhaseNet, boards: Samples) -> Difference:
+    """Compare the net's scores with the heuristic's, which are the targets of `boards`."""
     found = net.scores(boards.inputs).astype(np.float64) - boards.targets
-    sizes = {"mean": found.mean(), "variance": found.var(), "mean_size": np.abs(found).mean()}
-    return {"boards": len(found), **{name: float(size) for name, size in sizes.items()}}
+    return Difference(len(found), float(found.mean()), float(found.var()), float(np.abs(found).mean()))
 
 
 SMALL_GAIN, ALL_EPOCHS = "small gain", "all epochs"
 """Reasons why stage 1 ended."""
-
-
-class Epoch(NamedTuple):
-    """Figures of one pass over the boards of a round; stage 1 is round 0."""
-
-    round: int
-    epoch: int
-    """Number of the epoch, from 1."""
-    boards: int
-    rmse_train: float
-    """Mean loss over the pass, each batch measured before its step."""
-    rmse_validation: float
-    """Error after the pass, on boards of other games (in stage 1, on held-out boards)."""
 
 
 def learn_heuristic(
@@ -278,15 +255,7 @@ _MAX_COMPARED = 500
 # Steps of a run, each with its own seed.
 _GAMES, _NET, _BUFFER, _VALIDATION, _CHOOSING, _REPORTING = range(6)
 Tell = Callable[[str], None]
-
-
-class PhaseNetTraining(NamedTuple):
-    """Results of a run."""
-
-    summary: Row
-    """Contents of ``phase-net.json``: settings, stages, contests with standard errors, seconds."""
-    epochs: list[Epoch]
-    """Rows of ``history.csv``."""
+_Found = TypeVar("_Found")
 
 
 def train_phase_net(
@@ -316,7 +285,7 @@ def train_phase_net(
     Returns
     -------
     PhaseNetTraining
-        The nets and the record of their training.
+        The record of the training.
 
     Raises
     ------
@@ -340,18 +309,17 @@ def train_phase_net(
                 f"{folder}: the folder is not empty (it contains {files[0].name}); choose another folder"
             )
         clear_temporaries(folder)
-        training = _Training(settings, start, jobs, tell or (lambda line: None))
-        summary = training.run()
-        for name in training.models.keys() - {STARTED}:
-            model = training.models[name]
+        run = _Run(settings, start, jobs, tell or (lambda line: None))
+        training = run.whole()
+        for name in run.models.keys() - {STARTED}:
             with replacing(folder / f"{name}.onnx") as temporary:
-                temporary.write_bytes(model)
+                temporary.write_bytes(run.models[name])
         write_text(folder / _HISTORY, csv_text(Epoch._fields, training.epochs))
-        write_text(folder / _SUMMARY, json.dumps(summary, indent=1) + "\n")
-    return PhaseNetTraining(summary, training.epochs)
+        write_text(folder / _SUMMARY, json.dumps(training.to_dict(), indent=1) + "\n")
+    return training
 
 
-class _Training:
+class _Run:
     def __init__(
         self, settings: PhaseNetSettings, start: Layers | None, jobs: int | None, tell: Tell
     ) -> None:
@@ -361,25 +329,34 @@ class _Training:
         self.epochs: list[Epoch] = []
         self.models: dict[str, bytes] = {}
         self.players: dict[str, Player] = {}
-        self.differences: dict[str, dict[str, float]] = {}
+        self.differences: dict[str, Difference] = {}
+        self.seconds: dict[str, float] = {}
         self.random_boards: Samples | None = None
 
-    def run(self) -> dict[str, Any]:
-        whole = Stopwatch()
-        document: dict[str, Any] = {"settings": vars(self.settings)}
-        seconds: dict[str, float] = {}
+    def whole(self) -> PhaseNetTraining:
+        """Do every step of the settings."""
+        whole, stage = Stopwatch(), self.settings.stage
         if self.settings.start is not None:
             self._record_net(STARTED)
-        steps = {"stage_1": self._pretrain, "stage_2": self._refine, "matches": self._report}
-        for name, step in steps.items():
-            if name.startswith("stage") and self.settings.stage not in ("both", name[-1]):
-                document[name] = None
-                continue
-            stopwatch = Stopwatch()
-            document[name] = step()
-            seconds[name] = stopwatch.seconds
-        document["difference_to_heuristic"] = self.differences
-        return {**document, "seconds": whole.seconds, "seconds_by_step": seconds}
+        first = None if stage == "2" else self._timed("stage_1", self._learn_heuristic)
+        second = None if stage == "1" else self._timed("stage_2", self._learn_outcomes)
+        matches = self._timed("matches", self._final_games)
+        return PhaseNetTraining(
+            settings=self.settings,
+            stage_1=first,
+            stage_2=second,
+            matches=matches,
+            difference_to_heuristic=self.differences,
+            epochs=tuple(self.epochs),
+            seconds=whole.seconds,
+            seconds_by_step=self.seconds,
+        )
+
+    def _timed(self, name: str, step: Callable[[], _Found]) -> _Found:
+        stopwatch = Stopwatch()
+        found = step()
+        self.seconds[name] = stopwatch.seconds
+        return found
 
     def _record_net(self, name: str) -> None:
         """Record the present net: its model, a player, and its difference from the heuristic."""
@@ -388,9 +365,9 @@ class _Training:
             self.random_boards = heuristic_samples(few, self.settings.step_seed(_GAMES))[1]
         self.models[name] = self._model(name)
         self.players[name] = _player(name, self.models[name])
-        self.differences[name] = differences(self.net, self.random_boards)
+        self.differences[name] = difference_to_heuristic(self.net, self.random_boards)
 
-    def _pretrain(self) -> dict[str, Any]:
+    def _learn_heuristic(self) -> HeuristicStage:
         settings = self.settings
         self.tell(f"{settings.games:,} games of random play")
         samples, validation = heuristic_samples(settings, settings.step_seed(_GAMES))
@@ -399,9 +376,9 @@ class _Training:
         epochs, stopped = learn_heuristic(self.net, settings, samples, validation)
         self.epochs += epochs
         self._record_net(PRETRAINED)
-        return {"epochs": len(epochs), "stopped": stopped, **_errors(epochs[-1])}
+        return HeuristicStage(len(epochs), stopped, *_errors(epochs[-1]))
 
-    def _refine(self) -> dict[str, Any]:
+    def _learn_outcomes(self) -> OutcomeStage:
         settings = self.settings
         buffer = ReplayBuffer(settings.buffer, settings.step_seed(_BUFFER))
         validation = round_samples(settings, settings.step_seed(_VALIDATION))
@@ -421,12 +398,8 @@ class _Training:
                 name: self._duel(player, load(name), settings.test_games, _CHOOSING) for name in others
             }
             watched = list(against.values()) or [result]
-            duels = {
-                "versus_heuristic": result._asdict(),
-                "versus_previous": self._duel(player, previous, settings.test_games, _CHOOSING)._asdict(),
-                "versus_opponents": {name: figures._asdict() for name, figures in against.items()},
-            }
-            rounds.append({"round": number, **_errors(epochs[-1]), **duels})
+            versus_previous = self._duel(player, previous, settings.test_games, _CHOOSING)
+            rounds.append(Round(number, *_errors(epochs[-1]), result, versus_previous, against))
             results = {"the heuristic": result, **against}
             words = "; ".join(f"{figures} against {name}" for name, figures in results.items())
             self.tell(f"round {number}: {words}")
@@ -438,11 +411,9 @@ class _Training:
                 stopped = WON_EVERY_GAME
                 break
             previous = player
-        found = {"stopped": stopped, "chosen_round": best_round}
-        return {**found, "rmse_validation_before": before, "rounds": rounds}
+        return OutcomeStage(stopped, best_round, before, rounds)
 
-    def _report(self) -> list[dict[str, Any]]:
-        """Play the final contests, with new dice."""
+    def _final_games(self) -> tuple[FinalGames, ...]:
         nets = self.players
         names = dict.fromkeys((_RANDOM, _HEURISTIC, _SIMPLE, *self.settings.opponents))
         others = {name: load(name) for name in names if name != ITSELF}
@@ -453,9 +424,9 @@ class _Training:
         for name, other in pairs:
             opponent = nets.get(other) or others[other]
             result = self._duel(nets[name], opponent, self.settings.final_games, _REPORTING)
-            contests.append({"player": name, "opponent": other, **result._asdict()})
+            contests.append(FinalGames(name, other, result))
             self.tell(f"{name} against {other}: {result}")
-        return contests
+        return tuple(contests)
 
     def _duel(self, first: Player, second: Player, games: int, step: int) -> GameFigures:
         return duel(first, second, games, seed=self.settings.step_seed(step), jobs=self.jobs)
@@ -464,8 +435,8 @@ class _Training:
         return onnx_bytes(self.net, f"phase-net-{name}")
 
 
-def _errors(last: Epoch) -> dict[str, float]:
-    return {name: getattr(last, name) for name in ("boards", "rmse_train", "rmse_validation")}
+def _errors(last: Epoch) -> tuple[int, float, float]:
+    return last.boards, last.rmse_train, last.rmse_validation
 
 
 def _player(name: str, model: bytes) -> Player:

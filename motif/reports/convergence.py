@@ -34,13 +34,11 @@ from motif.runtime.errors import SettingError
 
 if TYPE_CHECKING:
     # Slow imports.
-    from motif.phase_net.phase_run import Epoch
+    from motif.phase_net.phase_training import Epoch, GameFigures, PhaseNetTraining
 
 HistoryRows = Sequence[Mapping[str, Any]]
 """Rows of `FittedWeights.history_rows` or of a history.csv."""
 
-TrainingFigures = Mapping[str, Any]
-"""A training run's summary.json, or a part of it."""
 
 _RUN_HEADS = ("win", "equity")
 _LINE_LETTERS = 66
@@ -292,25 +290,23 @@ def _explain(figure: Figure, curves: Iterable[_Curve], note: str) -> None:
     figure.supylabel("RMSE (probabilities 0 to 1, equity in points)")
 
 
-def draw_training(epochs: Sequence["Epoch"], summary: TrainingFigures, folder: Path) -> None:
-    """Draw the pictures of a training run, with its `epochs` and `summary`, to `folder`.
+def draw_training(training: "PhaseNetTraining", folder: Path) -> None:
+    """Draw the pictures of a training of the phase net to `folder`.
 
     They show the errors and, for stage 2, the games won against the heuristic, the opponents and the previous
     round.  Raises `FileError` if a picture cannot be written.
     """
-    _plot_loss(epochs, folder / LOSS)
-    if summary["stage_2"] is None:
+    _plot_loss(training.epochs, folder / LOSS)
+    if (stage := training.stage_2) is None:
         return
-    rounds, best = summary["stage_2"]["rounds"], summary["stage_2"]["chosen_round"]
-    games = summary["settings"]["test_games"]
-    others = list(rounds[0].get("versus_opponents", {}))
-    series = {"phase": [played["versus_heuristic"] for played in rounds]}
-    series |= {name: [played["versus_opponents"][name] for played in rounds] for name in others}
+    games, others = training.settings.test_games, list(stage.rounds[0].versus_opponents)
+    series = {"phase": [played.versus_heuristic for played in stage.rounds]}
+    series |= {name: [played.versus_opponents[name] for played in stage.rounds] for name in others}
     title = f"Games won against {', '.join(others)} and the heuristic" if others else _AGAINST
     note = f"{games:,} games per round ± standard error.  Green diamond: the chosen net."
-    _plot_shares(series, folder / WIN_RATE, title, note, best)
+    _plot_shares(series, folder / WIN_RATE, title, note, stage.chosen_round)
     note = f"{games:,} games per round ± standard error.  Round 1: against the initial net."
-    previous = {"": [played["versus_previous"] for played in rounds]}
+    previous = {"": [played.versus_previous for played in stage.rounds]}
     _plot_shares(previous, folder / IMPROVEMENT, "Games won against the previous round", note)
 
 
@@ -338,7 +334,7 @@ def _plot_loss(epochs: Sequence["Epoch"], path: Path) -> None:
 
 
 def _plot_shares(
-    series: Mapping[str, Sequence[TrainingFigures]],
+    series: Mapping[str, Sequence["GameFigures"]],
     path: Path,
     title: str,
     note: str,
@@ -353,8 +349,8 @@ def _plot_shares(
         axes = figure.subplots()
         axes.axhline(_EVEN, color=FAINT, linewidth=1)
         for look, (name, contests) in zip(cycle(_LOOKS), series.items(), strict=False):
-            shares = [100 * figures["win_share"] for figures in contests]
-            errors = [100 * figures["win_share_se"] for figures in contests]
+            shares = [100 * figures.win_share for figures in contests]
+            errors = [100 * figures.win_share_se for figures in contests]
             places = range(1, len(shares) + 1)
             axes.errorbar(places, shares, errors, capsize=3, linewidth=1.0, label=name, **look)
             if best is not None:

@@ -29,7 +29,7 @@ from motif.phase_net.phase_run import (
     SMALL_GAIN,
     ReplayBuffer,
     Samples,
-    differences,
+    difference_to_heuristic,
     drawn_of_each_game,
     duel,
     evenly,
@@ -38,6 +38,7 @@ from motif.phase_net.phase_run import (
     played_boards,
     round_samples,
 )
+from motif.phase_net.phase_training import PhaseNetTraining
 from motif.players import EvaluatorPlayer, load
 from motif.runtime.errors import FileError, MotifError, PlayerError, SettingError
 from motif.runtime.streams import derive_states
@@ -246,8 +247,7 @@ def test_few_boards_are_one_batch():
 
 class Run(NamedTuple):
     folder: Path
-    summary: dict
-    epochs: list
+    training: PhaseNetTraining
     said: list[str]
 
 
@@ -255,38 +255,39 @@ class Run(NamedTuple):
 def run(tmp_path_factory) -> Run:
     """A whole run with one worker."""
     folder, said = tmp_path_factory.mktemp("run") / "one", []
-    return Run(folder, *train_phase_net(folder, TINY, jobs=1, tell=said.append), said)
+    return Run(folder, train_phase_net(folder, TINY, jobs=1, tell=said.append), said)
 
 
 def test_a_whole_run(run, tmp_path):
-    folder, summary, epochs, said = run
-    train_phase_net(tmp_path, TINY, jobs=2)
+    folder, training, said = run
+    again = train_phase_net(tmp_path, TINY, jobs=2)
     names = {"pretrained.onnx", "refined.onnx", "history.csv", "phase-net.json"}
     assert {path.name for path in folder.iterdir()} == names
     for name in names - {"phase-net.json"}:
         assert (folder / name).read_bytes() == (tmp_path / name).read_bytes()
-    assert json.loads((folder / "phase-net.json").read_text()) == summary
-    other = json.loads((tmp_path / "phase-net.json").read_text())
-    assert {key: summary[key] for key in ("settings", "stage_1", "stage_2", "matches")} == {
-        key: other[key] for key in ("settings", "stage_1", "stage_2", "matches")
-    }
+    summary = json.loads((folder / "phase-net.json").read_text())
+    assert summary == training.to_dict()
+    assert list(summary["matches"][0])[:4] == ["player", "opponent", "games", "wins"]
+    assert summary["stage_2"]["rounds"][0]["versus_previous"]["games"] == TINY.test_games
+    for name in ("settings", "stage_1", "stage_2", "matches", "difference_to_heuristic", "epochs"):
+        assert getattr(again, name) == getattr(training, name)
     assert len(said) > 5
-    assert [row.round for row in epochs] == [0] * 3 + [1, 1, 2, 2, 3, 3]
-    rounds = summary["stage_2"]["rounds"]
-    assert [measured["boards"] for measured in rounds] == [60, 100, 100]
-    wins = [measured["versus_heuristic"]["wins"] for measured in rounds]
-    assert summary["stage_2"]["chosen_round"] == 1 + wins.index(max(wins))
-    pairs = [(match["player"], match["opponent"]) for match in summary["matches"]]
+    assert [row.round for row in training.epochs] == [0] * 3 + [1, 1, 2, 2, 3, 3]
+    rounds = training.stage_2.rounds
+    assert [measured.boards for measured in rounds] == [60, 100, 100]
+    wins = [measured.versus_heuristic.wins for measured in rounds]
+    assert training.stage_2.chosen_round == 1 + wins.index(max(wins))
+    pairs = [(games.player, games.opponent) for games in training.matches]
     assert pairs[-1] == ("refined", "pretrained")
     assert len(set(pairs)) == 7
     assert {opponent for _, opponent in pairs} == {"random", "phase", "simple", "pretrained"}
 
 
 def test_the_refined_file_is_the_net_that_was_measured(run):
-    summary, refined = run.summary, load(f"onnx:{run.folder / 'refined.onnx'}")
-    reported = next(m for m in summary["matches"] if (m["player"], m["opponent"]) == ("refined", "phase"))
+    refined = load(f"onnx:{run.folder / 'refined.onnx'}")
+    reported = next(one for one in run.training.matches if (one.player, one.opponent) == ("refined", "phase"))
     again = duel(refined, load("phase"), TINY.final_games, seed=TINY.step_seed(5), jobs=1)
-    assert {key: reported[key] for key in again._fields} == again._asdict()
+    assert reported.result == again
 
 
 def test_a_run_that_is_stopped_leaves_nothing(tmp_path):
@@ -362,22 +363,22 @@ def test_samples_come_from_games_with_each_opponent():
 
 
 def test_one_stage_after_the_other(run, tmp_path):
-    first, _ = train_phase_net(tmp_path / "1", replace(TINY, stage="1"), jobs=1)
+    first = train_phase_net(tmp_path / "1", replace(TINY, stage="1"), jobs=1)
     assert {path.name for path in (tmp_path / "1").iterdir()} == {
         *("pretrained.onnx", "history.csv", "phase-net.json"),
     }
-    assert first["stage_2"] is None
+    assert first.stage_2 is None
     start = str(tmp_path / "1" / "pretrained.onnx")
     assert (run.folder / "pretrained.onnx").read_bytes() == Path(start).read_bytes()
-    second, epochs = train_phase_net(tmp_path / "2", replace(TINY, stage="2", start=start), jobs=1)
-    assert second["stage_1"] is None
-    assert min(row.round for row in epochs) == 1
+    second = train_phase_net(tmp_path / "2", replace(TINY, stage="2", start=start), jobs=1)
+    assert second.stage_1 is None
+    assert min(row.round for row in second.epochs) == 1
     assert not (tmp_path / "2" / "pretrained.onnx").exists()
     # The net starts from the end of stage 1.
-    errors = [summary["stage_2"]["rmse_validation_before"] for summary in (run.summary, second)]
+    errors = [each.stage_2.rmse_validation_before for each in (run.training, second)]
     assert errors[0] == pytest.approx(errors[1], abs=1e-6)
-    assert {match["player"] for match in second["matches"]} == {"start", "refined"}
-    assert second["difference_to_heuristic"].keys() == {"start", "refined"}
+    assert {games.player for games in second.matches} == {"start", "refined"}
+    assert second.difference_to_heuristic.keys() == {"start", "refined"}
 
 
 def test_the_net_that_wins_against_the_opponents_is_kept(tmp_path, learnt):
@@ -385,12 +386,12 @@ def test_the_net_that_wins_against_the_opponents_is_kept(tmp_path, learnt):
     (tmp_path / "net.onnx").write_bytes(onnx_bytes(net, "net"))
     start = str(tmp_path / "net.onnx")
     settings = replace(TINY, stage="2", start=start, opponent="simple,pubeval", round_rate=0.001)
-    summary, _ = train_phase_net(tmp_path / "out", settings, jobs=1)
-    rounds = summary["stage_2"]["rounds"]
-    wins = [sum(match["wins"] for match in one["versus_opponents"].values()) for one in rounds]
-    assert [one["versus_opponents"].keys() for one in rounds] == [{"simple", "pubeval"}] * 3
-    assert summary["stage_2"]["chosen_round"] == 1 + wins.index(max(wins))
-    opponents = [match["opponent"] for match in summary["matches"] if match["player"] == "refined"]
+    training = train_phase_net(tmp_path / "out", settings, jobs=1)
+    rounds = training.stage_2.rounds
+    wins = [sum(of.wins for of in each.versus_opponents.values()) for each in rounds]
+    assert [each.versus_opponents.keys() for each in rounds] == [{"simple", "pubeval"}] * 3
+    assert training.stage_2.chosen_round == 1 + wins.index(max(wins))
+    opponents = [games.opponent for games in training.matches if games.player == "refined"]
     assert opponents == ["random", "phase", "simple", "pubeval", "start"]
 
 
@@ -425,14 +426,14 @@ def test_without_scaling_the_net_learns_from_plain_counts(tmp_path):
 def test_the_difference_to_the_heuristic(learnt):
     net, _ = learnt
     _, validation = heuristic_samples(TINY, seed=4)
-    found = differences(net, validation)
-    assert found["boards"] == 100
-    expected = math.sqrt(found["mean"] ** 2 + found["variance"])
+    found = difference_to_heuristic(net, validation)
+    assert found.boards == 100
+    expected = math.sqrt(found.mean**2 + found.variance)
     assert expected == pytest.approx(net.rmse(*validation), rel=1e-4)
-    assert abs(found["mean"]) <= found["mean_size"] <= expected
-    shifted = differences(net, Samples(validation.inputs, validation.targets - 0.25))
-    assert shifted["mean"] == pytest.approx(found["mean"] + 0.25, abs=1e-6)
-    assert shifted["variance"] == pytest.approx(found["variance"], abs=1e-7)
+    assert abs(found.mean) <= found.mean_size <= expected
+    shifted = difference_to_heuristic(net, Samples(validation.inputs, validation.targets - 0.25))
+    assert shifted.mean == pytest.approx(found.mean + 0.25, abs=1e-6)
+    assert shifted.variance == pytest.approx(found.variance, abs=1e-7)
 
 
 def test_files_that_no_training_goes_on_from(tmp_path, learnt):

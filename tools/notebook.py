@@ -25,7 +25,8 @@ def read(path: Path) -> nbformat.NotebookNode:
 def run_notebook(notebook: nbformat.NotebookNode, folder: Path) -> nbformat.NotebookNode:
     """Run the cells of a notebook in `folder`, in place, and keep their output.
 
-    Standard error is dropped: whether it has the notice of compilation depends on the cache.  Raises `nbclient.exceptions.CellExecutionError` for a cell that fails, with its message.
+    Standard error is dropped: whether it has the notice of compilation depends on the cache.  Raises
+    `nbclient.exceptions.CellExecutionError` for a cell that fails, with its message.
     """
     client = NotebookClient(
         notebook, timeout=_MAX_SECONDS, resources={"metadata": {"path": str(folder)}}, record_timing=False

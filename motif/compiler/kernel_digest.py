@@ -189,7 +189,7 @@ def names_of(code: CodeType) -> Iterator[str]:
 def _code(code: CodeType) -> bytes:
     """Return the hash of a function's bytecode, without its docstring and line numbers."""
     constants = list(code.co_consts)
-    documented = bool(code.co_flags & _HAS_DOCSTRING) or sys.version_info < (3, 13)
+    documented = bool(code.co_flags & _HAS_DOCSTRING) or sys.version_info < (3, 14)
     if documented and constants and isinstance(constants[0], str) and code.co_name[0] != "<":
         constants[0] = None
     return _hash(

@@ -10,6 +10,7 @@ for a built-in set.
 
 import ctypes
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -56,7 +57,10 @@ class BoardFunction:
             return inner(carray(pointer, (BOARD_SIZE,)))
 
         try:
-            self._compiled = cfunc(_SIGNATURE)(call)
+            with warnings.catch_warnings():
+                # Python 3.13 deprecates what numba does before it refuses a generator expression.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._compiled = cfunc(_SIGNATURE)(call)
         except NumbaError as error:
             raise ValueError(_in_one_line(str(error))) from None
         self.address: int = self._compiled.address or 0

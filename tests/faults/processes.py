@@ -24,17 +24,18 @@ class Stop:
 
     `point` is a function of the program or of Python, ``package.module:name``, which stops when it is called
     for the `number`-th time in a process, before it does anything; or a word, and processes with this word on
-    their command line stop when they start. See ``points/sitecustomize.py``.
+    their command line stop when they start. See ``points/sitecustomize.py``.  A `patient` command waits for
+    its work after a first signal, however slow the machine is.
     """
 
-    def __init__(self, folder: Path, point: str, number: int = 1) -> None:
+    def __init__(self, folder: Path, point: str, number: int = 1, *, patient: bool = False) -> None:
         module, _, name = point.partition(":")
         if name:
             assert callable(operator.attrgetter(name)(importlib.import_module(module)))
         folder.mkdir()
         self._folder = folder
         path = [str(Path(__file__).parent / "points"), *filter(None, [os.environ.get("PYTHONPATH")])]
-        stop = {"folder": str(folder.resolve()), "point": point, "number": number}
+        stop = {"folder": str(folder.resolve()), "point": point, "number": number, "patient": patient}
         self.environment = {"PYTHONPATH": os.pathsep.join(path), "MOTIF_STOP": json.dumps(stop)}
 
     @property

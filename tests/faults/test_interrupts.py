@@ -65,7 +65,7 @@ def to_one(process, number=signal.SIGTERM):
 def test_the_first_signal_finishes_work_in_progress(tmp_path, jobs, send):
     folder = tmp_path / "samples"
     # A worker has made two parts when it stops, so that the first two are among those made.
-    stop = Stop(tmp_path / "stop", PART, 3)
+    stop = Stop(tmp_path / "stop", PART, 3, patient=True)
     with running(*sampling(folder, jobs), stop=stop) as process:
         wait_until(lambda: stop.reached == jobs and parts(folder) >= 2, process)
         before = parts(folder)
@@ -95,7 +95,7 @@ STARTING = {
 )
 def test_a_signal_while_workers_start_ends_the_run_normally(tmp_path, moment):
     folder = tmp_path / "samples"
-    stop = Stop(tmp_path / "stop", STARTING[moment])
+    stop = Stop(tmp_path / "stop", STARTING[moment], patient=True)
     with running(*sampling(folder, 2), stop=stop) as process:
         wait_until(lambda: stop.reached == (1 if moment == "before they start" else 2), process)
         to_all(process)
@@ -111,7 +111,7 @@ def test_a_signal_while_workers_start_ends_the_run_normally(tmp_path, moment):
 
 def test_a_signal_that_comes_while_signals_are_blocked_is_heard_later(tmp_path):
     folder = tmp_path / "samples"
-    stop = Stop(tmp_path / "stop", "joblib:delayed")
+    stop = Stop(tmp_path / "stop", "joblib:delayed", patient=True)
     with running(*sampling(folder, 2), stop=stop) as process:
         wait_until(lambda: stop.reached, process)
         to_all(process)

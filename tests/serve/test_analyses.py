@@ -285,7 +285,7 @@ def test_one_that_was_cut_short_has_its_file(store):
 
 
 def column(folder, name, analysis):
-    with sqlite3.connect(folder / ANALYSES_FILE) as connection:
+    with closing(sqlite3.connect(folder / ANALYSES_FILE)) as connection, connection:
         return connection.execute(f"SELECT {name} FROM analyses WHERE id = ?", (analysis,)).fetchone()[0]
 
 
@@ -307,7 +307,7 @@ def test_a_finished_one_of_an_earlier_version_may_have_its_file(store, tmp_path)
     name = store.begin(Source("a.mat", "eA=="), {"names": ["A", "B"]})
     store.finish(name, [decision()], UNRATED)
     before = store.read(name)
-    with sqlite3.connect(tmp_path / ANALYSES_FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / ANALYSES_FILE)) as connection, connection:
         connection.execute(
             "UPDATE analyses SET content = ?", (json.dumps({"content": "eA==", "fast": True}),)
         )
@@ -420,7 +420,7 @@ def test_a_damaged_database_is_set_aside(tmp_path):
 
 def put(folder, **columns):
     """Replace columns of all analyses."""
-    with sqlite3.connect(folder / ANALYSES_FILE) as connection:
+    with closing(sqlite3.connect(folder / ANALYSES_FILE)) as connection, connection:
         for name, value in columns.items():
             connection.execute(f"UPDATE analyses SET {name} = ?", (value,))
 
@@ -497,7 +497,7 @@ def test_a_damaged_analysis_affects_itself_alone(client, tmp_path, columns):
 def test_a_damaged_card_stops_no_other(store, tmp_path, columns):
     name = kept(store, decision(), decision())
     ((column, value),) = columns.items()
-    with sqlite3.connect(tmp_path / ANALYSES_FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / ANALYSES_FILE)) as connection, connection:
         connection.execute(f"UPDATE cards SET {column} = ? WHERE key = ?", (value, f"{name}:0"))
         connection.execute("UPDATE analyses SET heading = '{bad'")
     card = store.next_card("error")
@@ -522,7 +522,7 @@ def test_analyses_that_can_be_read_are_taken_from_a_damaged_database(store, tmp_
 def test_a_database_of_a_newer_version_is_left_alone(tmp_path):
     store = AnalysisStore(tmp_path)
     kept(store)
-    with sqlite3.connect(tmp_path / ANALYSES_FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / ANALYSES_FILE)) as connection, connection:
         connection.execute("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="the stored analyses are from a newer version"):
         AnalysisStore(tmp_path).summaries()

@@ -17,6 +17,36 @@ MAX_SECONDS = 3600.0
 """Seconds after which a waiting process ends, in case the tests themselves were killed."""
 
 
+class Import:
+    """A finder that finds one module normally, and changes it once it exists."""
+
+    def __init__(self, module: str, change) -> None:
+        self.module, self.change = module, change
+
+    def find_spec(self, name, path=None, target=None):
+        """Return the spec of the module with the change after its execution."""
+        if name != self.module:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        execute = spec.loader.exec_module
+
+        def execute_and_change(module):
+            execute(module)
+            self.change(module)
+
+        spec.loader.exec_module = execute_and_change
+        return spec
+
+
+def when_imported(module: str, change) -> None:
+    """Call `change` with a module, now or when it has been imported."""
+    if module in sys.modules:
+        change(sys.modules[module])
+    else:
+        sys.meta_path.insert(0, Import(module, change))
+
+
 class Point:
     """A function, ``package.module:name``, or a word of the command line of processes that stop at start.
 
@@ -29,10 +59,8 @@ class Point:
 
     def begin(self) -> None:
         """Stop here, or arrange for the function to stop when it is called."""
-        if self.name and self.module in sys.modules:
-            self._change(sys.modules[self.module])
-        elif self.name:
-            sys.meta_path.insert(0, self)
+        if self.name:
+            when_imported(self.module, self._change)
         elif any(self.module in word for word in sys.orig_argv[1:]):
             self.come()
 
@@ -47,21 +75,6 @@ class Point:
             if time.monotonic() > limit:
                 os._exit(1)
             time.sleep(0.01)
-
-    def find_spec(self, name, path=None, target=None):
-        """Find the module normally, and change the function once it exists."""
-        if name != self.module:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        execute = spec.loader.exec_module
-
-        def execute_and_change(module):
-            execute(module)
-            self._change(module)
-
-        spec.loader.exec_module = execute_and_change
-        return spec
 
     def _change(self, module) -> None:
         *owners, name = self.name.split(".")
@@ -106,6 +119,9 @@ def announce_handlers(folder: Path) -> None:
 
 
 if "MOTIF_STOP" in os.environ:
-    _point = Point(**json.loads(os.environ["MOTIF_STOP"]))
+    _stop = json.loads(os.environ["MOTIF_STOP"])
+    if _stop.pop("patient"):
+        when_imported("motif.cli.interrupts", lambda module: setattr(module, "SECONDS_TO_STOP", MAX_SECONDS))
+    _point = Point(**_stop)
     announce_handlers(_point.folder)
     _point.begin()

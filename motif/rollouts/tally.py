@@ -179,7 +179,8 @@ def error_over_groups(values: FloatArray, groups: npt.NDArray[np.integer]) -> fl
 def p_value(difference: float, se: float, count: float = math.inf) -> float:
     """Return the two-sided p-value of a mean difference of `count` values, from Student's t distribution.
 
-    For infinitely many values this is the normal distribution.
+    For infinitely many values this is the normal distribution.  Equal values have no standard error to
+    measure the difference by; their p-value is that of the sign test.
     """
     # Import here, because SciPy's special functions take a tenth of a second to import.
     from scipy.special import stdtr
@@ -188,4 +189,4 @@ def p_value(difference: float, se: float, count: float = math.inf) -> float:
         return math.nan
     if se > 0:
         return float(2 * stdtr(count - 1, -abs(difference) / se))
-    return 1.0 if difference == 0 else 0.0
+    return 1.0 if difference == 0 else 2.0 ** (1 - count)

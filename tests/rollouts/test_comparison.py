@@ -126,6 +126,13 @@ def test_one_trial_settles_nothing():
     assert (result.doubt, result.settled) == (1, False)
 
 
+def test_two_trials_with_the_same_difference_settle_nothing():
+    # The second play loses a gammon in both trials, but not always.
+    result = compared(Position.from_points({7: 1, 1: 6, 2: 8}, {1: 3}), (6, 1), trials=2, seed=26)
+    assert [(it.difference, it.difference_se) for it in result.plays[1:]] == [(-1, 0)]
+    assert (result.doubt, result.settled) == (0.5, False)
+
+
 def test_a_single_play():
     dance = Position.from_points({25: 1, 6: 2}, dict.fromkeys(range(1, 7), 2))
     result = compared(dance, (6, 6), trials=2)

@@ -151,7 +151,8 @@ def test_p_value_of_a_difference():
     # The 97.5 % points of Student's t with 1 and 9 degrees of freedom, from tables.
     assert p_value(12.706, 1.0, 2) == pytest.approx(0.05, abs=1e-5)
     assert p_value(2.262, 1.0, 10) == pytest.approx(0.05, abs=1e-4)
-    assert (p_value(0.0, 0.0, 2), p_value(0.1, 0.0, 2)) == (1, 0)
+    # Without a variance, the sign test: two equal results prove little, 36 a lot.
+    assert (p_value(0.0, 0.0, 2), p_value(0.1, 0.0, 2), p_value(-0.1, 0.0, 36)) == (1, 0.5, 2.0**-35)
     assert np.isnan(p_value(0.1, np.nan, 1))
 
 

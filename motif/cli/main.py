@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from motif.cli.interrupts import INTERRUPTED, Interrupted, interrupted_line, interruptible
 from motif.cli.options import OptionsContext, UsageFault, convert_only_if_needed, with_options
-from motif.cli.printing import accept_any_text, complain, note
+from motif.cli.printing import accept_any_text, note
 from motif.runtime.errors import (
     TRACEBACK_VARIABLE,
     FailedFitError,
@@ -27,6 +27,7 @@ from motif.runtime.errors import (
     WorkerError,
     shown,
 )
+from motif.runtime.layout import complain
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
@@ -245,10 +246,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_missing_streams() -> None:
-    """Open the null device for standard streams that are closed, so that no other file gets their number."""
+    """Open the null device for standard streams that are closed, so that no other file gets their number.
+
+    Child processes inherit it: joblib's workers cannot start without stderr.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+            stream = open(os.devnull, mode)  # noqa: SIM115
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def _keep_output_from_others() -> None:
@@ -343,8 +349,7 @@ def _ended(code: int, line: str) -> int:
     # Without line breaks and other control characters; bytes of file names are escaped.
     readable = line.encode("utf-8", "backslashreplace").decode("utf-8")
     plain = "".join(mark if mark.isprintable() else " " for mark in readable)
-    with suppress(OSError):  # A full disk must not change the exit code.
-        complain(f"motif: {' '.join(plain.split())}")
+    complain(f"motif: {' '.join(plain.split())}")
     return code
 
 

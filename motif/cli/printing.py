@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from motif.runtime.frames import Record, finite
-from motif.runtime.layout import columns, folded, justified, unbroken_words, width_of, wrapped
+from motif.runtime.layout import columns, complain, folded, justified, unbroken_words, width_of, wrapped
 from motif.runtime.progress import Advance, progress
 
 if TYPE_CHECKING:
@@ -75,11 +75,6 @@ def say(*lines: object) -> None:
     """Print sentences, one per line, wrapped to the width of a terminal."""
     for line in lines:
         print(wrapped(str(line), sys.stdout))
-
-
-def complain(line: str) -> None:
-    """Print `line` on stderr, wrapped to the width of a terminal."""
-    print(wrapped(line, sys.stderr), file=sys.stderr)
 
 
 def note(line: str) -> None:

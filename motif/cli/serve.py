@@ -21,8 +21,9 @@ from motif.cli.options import (
     option,
     player_option,
 )
-from motif.cli.printing import accept_any_text, complain
+from motif.cli.printing import accept_any_text
 from motif.runtime.errors import SettingError
+from motif.runtime.layout import complain
 from motif.runtime.package import install_command
 from motif.serve.serve_settings import MAX_PORT, ServeSettings
 

@@ -8,13 +8,13 @@ once.
 
 import os
 import stat
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from motif.runtime.files import cache_root, reason
+from motif.runtime.layout import complain
 
 _PRIVATE = 0o700
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -40,9 +40,7 @@ class Notice:
         if self.is_said:
             return
         self.is_said = True
-        line = f"motif: working without a cache, compiling again: {problem}"
-        with suppress(OSError, ValueError):  # stderr may be closed
-            print(line, file=sys.stderr, flush=True)
+        complain(f"motif: working without a cache, compiling again: {problem}")
 
 
 NOTICE = Notice()

@@ -3,8 +3,10 @@
 import math
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from html import escape
 from typing import TextIO
 
@@ -103,6 +105,12 @@ def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
     """
     width = columns(stream)
     return text if width is None else "\n".join(_lines(text, width, indent))
+
+
+def complain(line: str) -> None:
+    """Print `line` on stderr, wrapped to the width of a terminal; do nothing if stderr is closed or full."""
+    with suppress(OSError, ValueError):
+        print(wrapped(line, sys.stderr), file=sys.stderr, flush=True)
 
 
 def _lines(text: str, width: int, indent: int) -> list[str]:

@@ -8,12 +8,12 @@ With `heard_by` a function receives the progress instead.  Work that is cancelle
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from threading import Timer
 from typing import Protocol, TypeVar
 
-from motif.runtime.layout import wrapped
+from motif.runtime.layout import complain
 
 
 class Advance(Protocol):
@@ -146,9 +146,7 @@ def say_that_kernels_compile() -> None:
     """Print the notice about compilation on stderr."""
     from motif.compiler.choice import STOCK, way
 
-    with suppress(OSError, ValueError):  # stderr may be closed
-        line = ON_COMPILING_BY_NUMBA if way() == STOCK else ON_COMPILING
-        print(wrapped(line, sys.stderr), file=sys.stderr, flush=True)
+    complain(ON_COMPILING_BY_NUMBA if way() == STOCK else ON_COMPILING)
 
 
 class Compilation:

@@ -10,7 +10,6 @@ https://www.sqlite.org/wal.html, https://www.sqlite.org/howtocorrupt.html
 import os
 import sqlite3
 import stat
-import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ from filelock import FileLock, Timeout
 
 from motif.runtime.errors import FileError, MotifError, plain_text
 from motif.runtime.files import make_folder, reason
-from motif.runtime.layout import counted, listed
+from motif.runtime.layout import complain, counted, listed
 
 MAX_WAIT = 5.0
 """Time to wait for other threads, and for another process that is writing."""
@@ -195,9 +194,8 @@ class Database:
             rows = list(_rows_of(aside, table, columns))
             _insert_unknown(connection, table, columns, rows)
             found.append(counted(len(rows), self.ROW[table], table))
-        print_for_operator(
-            f"{self._path} was damaged: it is now {aside.name}, and {listed(found)} of it could be read"
-        )
+        what = f"{self._path} was damaged: it is now {aside.name}, and {listed(found)} of it could be read"
+        complain(f"motif: {plain_text(what)}")
         return connection
 
     def _opened(self) -> sqlite3.Connection:
@@ -345,8 +343,3 @@ def free_path(path: Path) -> Path:
     """Return `path`, or a numbered name if it exists."""
     others = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
     return next(one for one in chain((path,), others) if not one.exists())
-
-
-def print_for_operator(what: str) -> None:
-    """Print a line for the person who runs the server."""
-    print(f"motif: {plain_text(what)}", file=sys.stderr, flush=True)

@@ -32,6 +32,7 @@ from motif.board.moves import Play
 from motif.board.outcome import outcome
 from motif.board.position import Position
 from motif.runtime.errors import MotifError, PositionError, SettingError
+from motif.runtime.layout import complain
 from motif.runtime.package import VERSION
 from motif.serve.opponent import Opponent
 
@@ -381,7 +382,7 @@ class GnubgServer(socketserver.ThreadingTCPServer):
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Print why a connection failed."""
-        print(f"motif: a connection was lost: {sys.exc_info()[1]!r}", file=sys.stderr)
+        complain(f"motif: a connection was lost: {sys.exc_info()[1]!r}")
 
     def visit_of(self, connection: socket.socket) -> _Visit:
         """Return the visit of a connection; that of a dropped one is over."""

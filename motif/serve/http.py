@@ -11,7 +11,6 @@ import os
 import re
 import signal
 import socket
-import sys
 import traceback
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -34,6 +33,7 @@ from uvicorn.supervisors import Multiprocess
 from motif.reports.document import rendered
 from motif.runtime.errors import TRACEBACK_VARIABLE, FileError, MotifError, SettingError, plain_text
 from motif.runtime.frames import Record
+from motif.runtime.layout import complain
 from motif.runtime.package import VERSION
 from motif.runtime.parallel import TERMINATIONS, end_with, handled
 from motif.serve import bgweb_api, motif_api, wildbg_api
@@ -175,7 +175,7 @@ async def _internal(request: Request, error: Exception) -> Response:
     await asyncio.sleep(_A_MOMENT)
     if client is not None and client.has_left:
         return problem(500, what)  # writing to a connection that is closed just now raises anything
-    print(f"motif: {request.url.path}: {what}: {plain_text(str(error))}", file=sys.stderr, flush=True)
+    complain(f"motif: {request.url.path}: {what}: {plain_text(str(error))}")
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)
     return problem(500, what)
@@ -291,7 +291,7 @@ class _Workers(Multiprocess):
 def _say_where(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    print(f"listening on {address}", file=sys.stderr, flush=True)
+    complain(f"listening on {address}")
     return address
 
 

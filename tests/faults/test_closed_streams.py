@@ -9,6 +9,7 @@ import pytest
 from tests.faults.processes import ROOT
 
 ID = "4HPwATDgc/ABMA"
+full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell closes the streams")
@@ -18,12 +19,10 @@ ID = "4HPwATDgc/ABMA"
         ("--help >&-", 0, ""),
         (f"evaluate {ID} --player pubeval >&-", 0, ""),
         (f"evaluate {ID} --player nobody 2>&-", 2, ""),
-        pytest.param(
-            f"evaluate {ID} --player nobody 2>/dev/full",
-            2,
-            "",
-            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full device"),
-        ),
+        pytest.param(f"evaluate {ID} --player nobody 2>/dev/full", 2, "", marks=full_device),
+        # A contest has worker processes, which inherit the streams, and a note on stderr.
+        ("match pubeval random --games 5 --jobs 2 2>&-", 0, ""),
+        pytest.param("match pubeval random --games 5 --jobs 1 2>/dev/full", 0, "", marks=full_device),
         ("evaluate --batch - --player pubeval <&-", 0, ""),
         ("serve ubgi --player pubeval <&-", 0, ""),
     ],

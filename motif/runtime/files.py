@@ -411,11 +411,11 @@ def _configured(variable: str) -> Path | None:
 
 
 def home() -> Path:
-    """Return the user's home folder, or an unwritable folder if the user has none."""
-    try:
-        return Path.home()
-    except RuntimeError:
-        return Path(os.devnull) / "home"
+    """Return the user's home folder, or an unwritable folder if the user has none or ``HOME`` is relative."""
+    with suppress(RuntimeError):
+        if (folder := Path.home()).is_absolute():
+            return folder
+    return Path(os.devnull) / "home"
 
 
 def can_be_written(folder: Path) -> bool:

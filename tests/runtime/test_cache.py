@@ -82,6 +82,15 @@ def test_a_home_that_cannot_be_written(monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("no_variables")
+@pytest.mark.skipif(sys.platform == "win32", reason="HOME is POSIX's")
+def test_a_relative_home_does_not_put_the_cache_in_the_current_folder(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "home")
+    assert cache_root().is_absolute()
+    assert state_root().is_absolute()
+
+
+@pytest.mark.usefixtures("no_variables")
 @pytest.mark.parametrize("fault", [errno.EACCES, errno.ENAMETOOLONG])
 def test_a_home_that_cannot_be_looked_up(monkeypatch, tmp_path, fault):
     look_up, home = Path.stat, tmp_path / "home"

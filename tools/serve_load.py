@@ -188,7 +188,7 @@ def batch_rates(ids: list[str]) -> tuple[float, float]:
 
     seconds(1)
     count = _TIMES * len(ids)
-    few, many = (np.min([seconds(n) for _ in range(2)], axis=0) for n in (1, count))
+    few, many = (np.array([seconds(n) for _ in range(2)]).min(axis=0) for n in (1, count))
     return tuple((count / (many - few)).tolist())
 
 

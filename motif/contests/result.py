@@ -196,7 +196,7 @@ def mean_of_pairs(
     The last two are None for fewer than `MIN_PAIRS` pairs.  If all pairs have the same result, the standard
     error is that with one more pair, of the result `even`: it is 0 only if all pairs are even.
     """
-    means = values.mean(axis=1)
+    means: FloatArray = np.asarray(values.mean(axis=1), np.float64)
     mean = float(means.mean())
     if len(means) < MIN_PAIRS:
         return mean, None, None

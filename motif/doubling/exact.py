@@ -165,8 +165,8 @@ def _values_below(position: Position, state: MatchState) -> int:
 
 def _positions_below(checkers: Board) -> int:
     """Count the home positions that `checkers`, listed from the 6 point, can lead to."""
-    counts = np.ones(1, np.int64)
-    for most in np.cumsum(checkers, dtype=np.int64):
+    counts: IntArray = np.ones(1, np.int64)
+    for most in np.cumsum(checkers, dtype=np.int64).tolist():
         counts = np.cumsum(np.pad(counts, (0, most + 1 - len(counts))))
     return int(counts.sum())
 

@@ -109,6 +109,8 @@ def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
 
 def complain(line: str) -> None:
     """Print `line` on stderr, wrapped to the width of a terminal; do nothing if stderr is closed or full."""
+    if sys.stderr is None:
+        return
     with suppress(OSError, ValueError):
         print(wrapped(line, sys.stderr), file=sys.stderr, flush=True)
 

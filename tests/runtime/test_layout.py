@@ -2,7 +2,7 @@
 
 import pytest
 
-from motif.runtime.layout import counted, listed, p_text
+from motif.runtime.layout import complain, counted, listed, p_text
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,8 @@ def test_p_values():
     assert [p_text(p) for p in (0.00012, 0.0001, 0.00009)] == ["p = 0.00012", "p = 0.0001", "p < 0.0001"]
     assert [p_text(p, "= ") for p in (0.034, 0.0)] == ["= 0.034", "< 0.0001"]
     assert [p_text(p, "") for p in (0.5, 1e-9)] == ["0.5", "< 0.0001"]
+
+
+def test_a_line_for_a_closed_stderr_is_dropped(monkeypatch):
+    monkeypatch.setattr("sys.stderr", None)
+    complain("nobody reads it")

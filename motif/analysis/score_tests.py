@@ -2,8 +2,8 @@
 
 A property is checked on every position and holds or does not: bounds, antisymmetry, a lower score for a worse
 position.  A hypothesis has a p-value: raw sums are normal, their mean is 0, classes do not differ.  Positions
-of one game resemble each other, so p-values are too small: over games, the standard error of a mean is about
-1.6 times as large (every tenth position of bras against itself).  With thousands of positions, even a tiny
+of one game resemble each other, so p-values are too small: over games, the standard error of a mean was
+1.6 times as large for bras and for motif-v1.  With thousands of positions, even a tiny
 difference is significant.
 """
 

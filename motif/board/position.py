@@ -256,7 +256,7 @@ def as_boards(positions: Positions) -> Board:
         raise _fault_of_rows(values, int(np.flatnonzero((boards != values).any(axis=1))[0]))
     bad = first_bad_board(boards)
     if bad >= 0:
-        raise PositionError(f"row {bad}: invalid position: " + "; ".join(faults(boards[bad])))
+        raise PositionError("; ".join(faults(boards[bad])), about=f"row {bad}: invalid position")
     return boards
 
 

@@ -30,6 +30,7 @@ _VERSIONED = {"numba", "llvmlite", "numpy", *sys.stdlib_module_names}
 """Packages that are identified by their versions, which are in `VERSIONS`."""
 VERSIONS = (sys.implementation.cache_tag, numba.__version__, llvmlite.__version__, np.__version__)
 _HAS_DOCSTRING = 0x4000000
+"""Flag of code with a docstring, from Python 3.14 on; before, any text that comes first may be one."""
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 

@@ -114,10 +114,10 @@ class PhaseNetTraining:
 
     def to_dict(self) -> Row:
         """Return the contents of ``phase-net.json``: everything but the epochs."""
-        stages = self.stage_1, self.stage_2
         return {
             "settings": asdict(self.settings),
-            **{f"stage_{number}": stage and asdict(stage) for number, stage in enumerate(stages, 1)},
+            "stage_1": self.stage_1 and asdict(self.stage_1),
+            "stage_2": self.stage_2 and asdict(self.stage_2),
             "matches": [games.to_dict() for games in self.matches],
             "difference_to_heuristic": {
                 name: difference._asdict() for name, difference in self.difference_to_heuristic.items()

@@ -1,5 +1,6 @@
 """Settings for all tests."""
 
+import gc
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,13 @@ if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_I
     signal.signal(signal.SIGHUP, lambda number, frame: None)
 # The output of a command in a test must not depend on which kernels are in the cache.
 COMPILATION.is_said = True
+
+
+def pytest_collection_finish() -> None:
+    """Exempt the thousands of collected tests from garbage collection, which would go over them again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -41,7 +41,8 @@ def faults(board: ArrayLike) -> list[str]:
             hint = "; evaluate_many takes several boards"
         size = "x".join(map(str, values.shape)) or "one"
         return [f"a board must have {BOARD_SIZE} numbers, not {size}{hint}"]
-    if values.dtype.kind not in "iuf" or not (np.isfinite(values) & (values == np.trunc(values))).all():
+    kind = values.dtype.kind
+    if kind not in "iuf" or (kind == "f" and not (np.isfinite(values) & (values == np.trunc(values))).all()):
         return ["a board must contain whole numbers of checkers"]
     # The sums of Python's integers cannot overflow.
     counts = [int(count) for count in values.tolist()]
@@ -50,7 +51,8 @@ def faults(board: ArrayLike) -> list[str]:
         reasons.append(f"own checkers on the opponent's bar (index 0 holds {shown(counts[OPPONENT_BAR])})")
     if counts[OWN_BAR] < 0:
         reasons.append(f"opponent's checkers on the own bar (index 25 holds {shown(counts[OWN_BAR])})")
-    own, opponent = sum(max(count, 0) for count in counts), sum(max(-count, 0) for count in counts)
+    own = sum([count for count in counts if count > 0])
+    opponent = own - sum(counts)
     if own > CHECKERS:
         reasons.append(f"the player on roll has {shown(own)} checkers (maximum {CHECKERS})")
     if opponent > CHECKERS:

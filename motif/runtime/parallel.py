@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, islice, takewhile
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -34,6 +34,8 @@ from motif.runtime.progress import COMPILATION, Span, during, end_if_cancelled, 
 from motif.runtime.settings import is_whole
 
 if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
     from motif.runtime.cluster import Cluster
 
 
@@ -477,7 +479,16 @@ def _hearing_of_compilation(mark: Path) -> Iterator[bool]:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit numerical libraries to one thread in the block, so that the order of sums is fixed."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
+    with _libraries(len(sys.modules)).limit(limits=1):
         yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> "ThreadpoolController":
+    """Return the numerical libraries in use; imported `modules` may have loaded more of them.
+
+    Looking for them takes milliseconds, which short fits would spend for the most part.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

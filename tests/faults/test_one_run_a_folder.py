@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from motif.cli.main import main
 from motif.learning.bootstrap_run import run_bootstrap
 from motif.runtime.errors import FileError
 from motif.runtime.files import LOCK, working_in
@@ -78,7 +79,7 @@ def test_a_link_with_the_name_of_a_lock_is_not_overwritten(tmp_path):
 
 
 @pytest.mark.parametrize("foreign", [".notes.tmp", ".draft.tmp.docx", "keep.txt"])
-def test_nothing_is_removed_from_a_folder_that_is_refused(foreign, tmp_path):
+def test_nothing_is_removed_from_a_folder_that_is_refused(foreign, tmp_path, capsys):
     for name in (foreign, ".weights.77.tmp.yaml"):
         (tmp_path / name).write_text("mine")
     before = names(tmp_path)
@@ -91,7 +92,7 @@ def test_nothing_is_removed_from_a_folder_that_is_refused(foreign, tmp_path):
         ["train-phase-net", *out],
         ["convert", str(labels), str(tmp_path)],
     ):
-        code, _, err = done(*command)
+        code, err = main(command), capsys.readouterr().err
         assert (code, err.count("\n")) == (2, 1), err
         assert "the folder is not empty" in err
         assert names(tmp_path) == before

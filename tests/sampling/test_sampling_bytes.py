@@ -1,5 +1,6 @@
 """The same settings produce the same bytes: for any number of workers, stopped anywhere, and resumed."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import motif
+from motif.evaluators.known_players import shipped_weights
 from motif.parameters import parameter_set
 from motif.players import load
 from motif.runtime import parallel
@@ -311,8 +313,8 @@ def test_a_model_that_was_fitted_again_is_refused(tmp_path):
 
 def test_a_player_by_two_names_plays_the_same_games(tmp_path):
     depth = {"games": 1, "trials": 1, "cut": 1, "rate": 0.1, "candidates": 1}
-    made_weights("keith", seed=1).save(tmp_path / "one.yaml")
-    made_weights("keith", seed=1).save(tmp_path / "two.yaml")
+    for name in ("one.yaml", "two.yaml"):
+        shutil.copy(shipped_weights()["keith-v1"], tmp_path / name)
     names = ("one.yaml@1:sparse", "two.yaml@1:sparse", "one.yaml")
     folders = [
         made(tmp_path / str(place), replace(QUICK, player=f"{tmp_path / name}", **depth))

@@ -278,7 +278,7 @@ def form_tables(
         first,
         stride,
         np.zeros((len(classes), 1, groups * GROUP), np.float32),
-        np.zeros((len(classes), groups, size, GROUP), np.float32),
+        aligned(np.zeros((len(classes), groups, size, GROUP), np.float32)),
         np.full((len(classes), groups), blocks),
     )
     for code in classes:
@@ -346,7 +346,7 @@ def filter_tables(move_filter: FilterWeights | None, unit: float) -> FilterTable
 
 
 def prepared(model: Model) -> tuple[Model, Workspace]:
-    """Return `model` with aligned arrays, and this thread's working memory, for fast kernels."""
+    """Return `model` with aligned arrays, even after pickling, and this thread's working memory."""
     ranking, chances = (form._replace(rows=aligned(form.rows)) for form in (model.ranking, model.chances))
     return model._replace(ranking=ranking, chances=chances), thread_workspace()
 

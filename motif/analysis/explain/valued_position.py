@@ -96,12 +96,14 @@ class UnitTerms:
     """(m, n)"""
     points: FloatArray
     """(2, 25, 16, m): by side, place and checkers there."""
+    places: tuple[tuple[int, int], ...]
+    """The sides and places whose points are not all 0."""
 
     def sums(self, features: FloatArray, checkers: IntArray) -> FloatArray:
         """Return the raw sums (rows, m) of features (rows, n) and checkers (rows, 2, 25)."""
         # Not a matrix product: its last bits may depend on the number of threads.
         sums = np.einsum("ri,mi->rm", features, self.inputs, optimize=False) + self.bias
-        for side, place in np.argwhere(self.points.any(axis=(2, 3))).tolist():
+        for side, place in self.places:
             sums += self.points[side, place, checkers[:, side, place]]
         return sums
 
@@ -119,7 +121,7 @@ class UnitTerms:
 @lru_cache(maxsize=_KEPT)
 def unit_terms(class_name: str, head: str, layer: HiddenLayer) -> UnitTerms:
     """Return the hidden units of a class in the raw sum of `head`, a probability."""
-    outputs = layer.added_to(head)
+    outputs, points = layer.added_to(head), np.moveaxis(tables_of(layer.points), 0, -1)
     assert outputs is not None
     return UnitTerms(
         class_name,
@@ -127,7 +129,8 @@ def unit_terms(class_name: str, head: str, layer: HiddenLayer) -> UnitTerms:
         outputs.astype(np.float64),
         layer.bias.astype(np.float64),
         layer.inputs.astype(np.float64),
-        np.ascontiguousarray(np.moveaxis(tables_of(layer.points), 0, -1), np.float64),
+        np.ascontiguousarray(points, np.float64),
+        tuple((side, place) for side, place in np.argwhere(points.any(axis=(2, 3))).tolist()),
     )
 
 

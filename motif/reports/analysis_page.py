@@ -68,6 +68,7 @@ from motif.runtime.files import (
 )
 from motif.runtime.frames import Record, Row, Tabular
 from motif.runtime.layout import capitalized, listed, p_text, percent
+from motif.runtime.progress import progress
 from motif.runtime.settings import check_count, check_only_one, check_seed, check_word
 from motif.sampling.dataset import Dataset
 from motif.sampling.dataset_folders import dataset_folder
@@ -210,10 +211,12 @@ def _write(analysis: EvaluatorAnalysis, tests: Sequence[ScoreTest], folder: Path
     observed = observed_in(analysis)
     effects = effect_summaries(observed, MAX_EFFECTS)
     found = _Findings(position_clusters(analysis), value_ranges(analysis), observed, effects, tests)
-    pictures = {}
-    for name, heading, draw, caption in _plots(analysis, found):
-        draw(analysis, path=folder / name)
-        pictures[name] = Picture(heading, (folder / name).read_bytes(), caption)
+    pictures, drawings = {}, list(_plots(analysis, found))
+    with progress("drawing pictures", len(drawings)) as advance:
+        for name, heading, draw, caption in drawings:
+            draw(analysis, path=folder / name)
+            pictures[name] = Picture(heading, (folder / name).read_bytes(), caption)
+            advance(1)
     tables = {name: table(analysis) for name, table in _TABLES.items()}
     tables |= {"ranges.csv": ranges_csv(found.ranges), "clusters.csv": clusters_csv(analysis, found.clusters)}
     for name, table in tables.items():

@@ -42,6 +42,7 @@ from motif.reports.analysis_plots import (
     running_mean,
 )
 from motif.runtime.errors import FileError, PlayerError, SettingError
+from motif.runtime.progress import heard_by
 from tests.evaluators.made_weights import evaluator_of, made_weights
 
 POSITIONS = 300
@@ -76,8 +77,12 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def bras(tmp_path_factory):
     """An analysis of BRAS: its folder and its summary."""
-    out = tmp_path_factory.mktemp("analysis") / "deep" / "bras"
-    return out, inspect(load_static("bras"), out, positions=POSITIONS, jobs=1).summary
+    out, heard = tmp_path_factory.mktemp("analysis") / "deep" / "bras", []
+    with heard_by(lambda *news: heard.append(news)):
+        found = inspect(load_static("bras"), out, positions=POSITIONS, jobs=1).summary
+    pictures = sum(name.endswith(".png") for name in found["files"])
+    assert heard[-1] == ("drawing pictures", pictures, pictures)
+    return out, found
 
 
 def looks_drawn(path, tallest=3) -> bool:

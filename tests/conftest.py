@@ -39,6 +39,17 @@ def _few_blocks() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def undrawn(monkeypatch) -> None:
+    """Save empty PNG pictures: drawing takes most of the time of reports, and tests/reports checks it."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    def print_png(self, path, *, metadata=None):
+        Path(path).write_bytes(b"\x89PNG\r\n\x1a\n")
+
+    monkeypatch.setattr(FigureCanvasAgg, "print_png", print_png)
+
+
 @pytest.fixture(name="matches", scope="session")
 def _matches(tmp_path_factory) -> Path:
     """A folder of three match files, the records `played` of the seeds 0 to 2."""

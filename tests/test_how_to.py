@@ -91,6 +91,7 @@ def test_every_preparation_is_needed():
     assert [part for part in SMALLER if part not in text] == []
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page for page in PROGRAMS]
 )

@@ -107,6 +107,7 @@ WORKS = [
 ]
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("line", WORKS)
 def test_a_line_works(line, names):
     value = eval(line, names)
@@ -271,6 +272,7 @@ def test_a_game_with_given_rolls():
     assert game.is_over
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_script_of_a_user_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     shorten_rollouts(monkeypatch)

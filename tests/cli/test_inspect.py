@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_json_names_every_file(motif_json, weight_file, tmp_path):
     out = tmp_path / "analysis"
     found = motif_json(

@@ -167,10 +167,11 @@ def test_what_every_player_expects_is_reported_on_6000_decisions():
     assert odds <= 0.02 * counts
 
 
+@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("player", ["latest", "keith-v1", "bras", "phase"])
-def test_reasons_add_up(player):
+def test_reasons_add_up(player, count):
     evaluator = load_static(player)
-    for case in cases(40, 5):
+    for case in cases(count, 5):
         told = explain_play(evaluator, *case)
         assert sum(reason.contribution for reason in told.reasons) == pytest.approx(told.difference, abs=1e-6)
         assert sum(part.amount for part in told.parts) == pytest.approx(

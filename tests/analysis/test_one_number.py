@@ -107,7 +107,7 @@ def check(analyses: list[MatchAnalysis], judge: str, every: int = 1) -> int:
 def test_one_decision_has_one_number(tmp_path, monkeypatch):
     shorten_rollouts(monkeypatch)
     judge = f"{default_player()}@1"
-    assert check(analysed(tmp_path, judge, 1), judge, every=3) > 15
+    assert check(analysed(tmp_path, judge, 1), judge, every=2) > 20
 
 
 @pytest.mark.slow

@@ -109,7 +109,6 @@ def test_a_dataset_without_a_record_of_the_fit_says_so(layered, dataset):
     assert motif.terms(layered, data=dataset).note == "weights fitted together with hidden units have none"
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_command_writes_the_same_analysis(fitted, dataset, tmp_path, motif_json):
     pytest.importorskip("pandas")
     _, file, _ = fitted

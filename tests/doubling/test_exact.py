@@ -208,7 +208,7 @@ def test_threads_get_the_exact_values():
     sides = [(own, opponent) for own in ((1, 1), (2, 1)) for opponent in ((1, 0, 1), (2, 0, 1))]
     cases = [(position_of(*side), MatchState(length=length)) for side in sides for length in (3, 5, 7, 9)]
     expected = [exact_equities(*case) for case in cases]
-    order = np.random.default_rng(1).integers(len(cases), size=800).tolist()
+    order = np.random.default_rng(1).integers(len(cases), size=2000).tolist()
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:

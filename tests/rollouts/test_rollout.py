@@ -392,7 +392,7 @@ def test_a_move_filter_drops_plays_by_its_margin(margin):
 def test_luck_is_that_of_the_play_that_a_margin_leaves():
     """Otherwise the mean of the luck would not be zero."""
     plain, adjusted = (
-        rolled(Position.start(), filtering(4, 3, 0.0), trials=1296, stratified=True, luck_plies=plies)
+        rolled(Position.start(), filtering(4, 3, 0.0), trials=2592, stratified=True, luck_plies=plies)
         for plies in (0, 3)
     )
     assert adjusted.mean[0, 5] == pytest.approx(plain.mean[0, 5], abs=3 * plain.se[0, 5])

@@ -8,7 +8,7 @@ scaled to combine several heads or the weights of two classes.
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -96,8 +96,11 @@ class UnitTerms:
     """(m, n)"""
     points: FloatArray
     """(2, 25, 16, m): by side, place and checkers there."""
-    places: tuple[tuple[int, int], ...]
-    """The sides and places whose points are not all 0."""
+
+    @cached_property
+    def places(self) -> list[tuple[int, int]]:
+        """The sides and places whose points are not all 0."""
+        return [(side, place) for side, place in np.argwhere(self.points.any(axis=(2, 3))).tolist()]
 
     def sums(self, features: FloatArray, checkers: IntArray) -> FloatArray:
         """Return the raw sums (rows, m) of features (rows, n) and checkers (rows, 2, 25)."""
@@ -121,7 +124,7 @@ class UnitTerms:
 @lru_cache(maxsize=_KEPT)
 def unit_terms(class_name: str, head: str, layer: HiddenLayer) -> UnitTerms:
     """Return the hidden units of a class in the raw sum of `head`, a probability."""
-    outputs, points = layer.added_to(head), np.moveaxis(tables_of(layer.points), 0, -1)
+    outputs = layer.added_to(head)
     assert outputs is not None
     return UnitTerms(
         class_name,
@@ -129,8 +132,7 @@ def unit_terms(class_name: str, head: str, layer: HiddenLayer) -> UnitTerms:
         outputs.astype(np.float64),
         layer.bias.astype(np.float64),
         layer.inputs.astype(np.float64),
-        np.ascontiguousarray(points, np.float64),
-        tuple((side, place) for side, place in np.argwhere(points.any(axis=(2, 3))).tolist()),
+        np.ascontiguousarray(np.moveaxis(tables_of(layer.points), 0, -1), np.float64),
     )
 
 
